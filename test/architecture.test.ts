@@ -6,7 +6,7 @@ import { findBuriedExports, findUpperCase } from './support/code-style.ts';
 import { findCompatProblems } from './support/compat-rules.ts';
 import { drawFloors, findSplitFolders, houseFloors, roomOf } from './support/floors.ts';
 import { judgePlanted } from './support/judge-planted.ts';
-import { findOwnWays, ownWays } from './support/own-ways.ts';
+import { findMapperUsers, findOwnWays, ownWays } from './support/own-ways.ts';
 import { innocent, maxLibLines, maxLines, planted } from './support/planted-violations.ts';
 import {
   findConversationWriters,
@@ -287,6 +287,7 @@ const rules = {
   'the lock order of lanes is written once': findLaneOrders,
   'no identifier is made up': findMadeUpIds,
   'small rows are read, locked and refused in one way': findOwnWays,
+  'MikroORM is behind small rows, and in schema and migrations': findMapperUsers,
   'constants are in camelCase': findUpperCase,
   'files begin with what they export': findBuriedExports,
   'imports make no cycle': findCycles,

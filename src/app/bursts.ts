@@ -8,6 +8,6 @@ export function burstsOf({ config, clock, databases }: Mechanisms): BurstPorts {
     clock,
     quietMs: config.burstQuietMs,
     maxMs: config.burstMaxMs,
-    read: ({ messageId: from, ...place }, limit) => findCustomerWords(databases.engine.em(), place, { from, limit }),
+    read: ({ messageId: from, ...place }, limit) => findCustomerWords(databases.engine.sql, place, { from, limit }),
   };
 }

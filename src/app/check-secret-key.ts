@@ -5,7 +5,7 @@ import type { Database } from '../postgres/database.ts';
 
 /** Throws OperatorError when the database's secrets were sealed with another key: every delivery would fail silently. */
 export async function checkSecretKey(database: Database, secretBox: SecretBox): Promise<void> {
-  if (await opensSecrets(database.em(), secretBox)) return;
+  if (await opensSecrets(database.sql, secretBox)) return;
   throw new OperatorError(
     'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.',
   );

@@ -120,7 +120,7 @@ function createEngine(
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),
     burst: burstsOf(mechanisms),
-    replies: (place) => countBotReplies(database.em(), place),
+    replies: (place) => countBotReplies(database.sql, place),
   };
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const common = { database, plugins, sandbox, clock, random, log };

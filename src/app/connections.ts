@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { Database } from '../postgres/database.ts';
-import { entities } from '../records/entities.ts';
 import { noFileLinks, type FileLinks } from '../lib/file-links.ts';
 import type { Clock } from '../lib/ports.ts';
 
@@ -46,7 +45,6 @@ export function openDatabases({
   const sizes = divideConnections(config);
   const common = {
     url,
-    entities,
     clock,
     fileLinks,
     statementTimeoutMs: config.statementTimeoutMs,

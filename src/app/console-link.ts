@@ -17,7 +17,7 @@ export async function makeConsoleLink(
 ): Promise<string | null> {
   const link = random.bytes(linkBytes).toString('base64url');
   const isMade = await transactOutside(database, async (tx) => {
-    const holder = await findTokenHolder(tx.em, email);
+    const holder = await findTokenHolder(tx.sql, email);
     if (holder) await grantSignInLink(tx, holder.id, link);
     return holder !== null;
   });

@@ -14,13 +14,13 @@ export function createDemoReceiver(mechanisms: Mechanisms): ReceiverServer | nul
   // A second process on the machine needs none: the first one receives for both.
   const unavailable = (problem: string) => log.info({ problem }, 'no demo receiver in this process');
   const erased = (accountId: number, names: readonly string[]) =>
-    findErased(mechanisms.databases.requests.em(), accountId, names);
+    findErased(mechanisms.databases.requests.sql, accountId, names);
   const receiver = new Receiver({ clock, webhooksAt, findErased: erased });
   return new ReceiverServer({ receiver, endpoint, failed: warn, unavailable });
 }
 
 async function readWebhooksAt({ databases, secretBox, clock }: Mechanisms, url: string): Promise<PlayWebhook[]> {
-  const webhooks = await findWebhooksAt(databases.requests.em(), url);
+  const webhooks = await findWebhooksAt(databases.requests.sql, url);
   const now = clock.now();
   return webhooks.map(({ id, accountId, name = null, secret, previousSecret, previousSecretExpiresAt }) => {
     const isPreviousValid = previousSecret && previousSecretExpiresAt && previousSecretExpiresAt > now;

@@ -1,6 +1,6 @@
 import { PassageEmbedder } from '../domain/articles/embeddings/embedder.ts';
 import { Questions } from '../domain/articles/embeddings/questions.ts';
-import type { Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { embeddingServerOf, operatorsServer } from './model-servers.ts';
 
@@ -8,7 +8,7 @@ import { embeddingServerOf, operatorsServer } from './model-servers.ts';
 export function embeddingsOf(mechanisms: Mechanisms): { embedder: PassageEmbedder; questions: Questions } {
   const { config, databases, models, log, warn } = mechanisms;
   const common = {
-    serverOf: (executor: Executor, accountId: number) => embeddingServerOf(mechanisms, executor, accountId),
+    serverOf: (sql: Sql, accountId: number) => embeddingServerOf(mechanisms, sql, accountId),
     embed: models.embed,
   };
   const embedder = new PassageEmbedder({

@@ -17,7 +17,7 @@ export async function installFolderPlugins(
 ): Promise<BrokenPackage[]> {
   const readable = [...registry.claimants.values()].flat().filter((one) => 'manifest' in one);
   const stored = await findStored(
-    database.em(),
+    database.sql,
     readable.map(({ bundle }) => bundle.hash),
   );
   const problems = await findLoadProblems(readable.filter(({ bundle, loads }) => !loads && !stored.has(bundle.hash)));

@@ -11,10 +11,10 @@ const maxTextChars = 4000;
 /** What bots ask with `ctx.kb`: the account's published articles. */
 export function knowledgeOf(database: Database, readMeaning: ReadMeaning): KnowledgePorts {
   return {
-    hasArticles: (accountId, filter) => hasArticles(database.em(), accountId, filter),
+    hasArticles: (accountId, filter) => hasArticles(database.sql, accountId, filter),
     find: async (accountId, { query, ...filter }) => {
-      const meaning = await readMeaning(accountId, query, (work) => work(database.em()));
-      const found = await searchPassages(database.em(), accountId, query, { ...filter, meaning });
+      const meaning = await readMeaning(accountId, query, (work) => work(database.sql));
+      const found = await searchPassages(database.sql, accountId, query, { ...filter, meaning });
       return found.map(({ article_id: id, title, url, heading, language, text, score, answers, words }) => {
         const plain = plainText(text).slice(0, maxTextChars).toWellFormed();
         return { id, title, url, heading, language, text: plain, score, answers, words };

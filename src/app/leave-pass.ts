@@ -24,16 +24,16 @@ export async function leavePass(
 }
 
 async function isValid(database: Database, token: string): Promise<boolean> {
-  const principal = await findPrincipal(database.em(), hashToken(token));
+  const principal = await findPrincipal(database.sql, hashToken(token));
   return principal?.platformAdmin ?? false;
 }
 
 function grantPassToken(database: Database, random: Random): Promise<string | null> {
-  return transactOutside(database, async ({ em, now }) => {
-    const holder = await findTokenHolder(em, null);
+  return transactOutside(database, async ({ sql, now }) => {
+    const holder = await findTokenHolder(sql, null);
     if (!holder) return null;
     const token = newToken('user', random);
-    await grantToken(em, holder.id, token, now);
+    await grantToken(sql, holder.id, token, now);
     return token;
   });
 }

@@ -91,10 +91,10 @@ export class Metrics {
   async #ofDatabase({ databases, failed }: Sources): Promise<string[]> {
     const now = performance.now();
     if (this.#figures && now - this.#figures.at < keptMs) return this.#figures.lines;
-    const em = databases.requests.em();
+    const sql = databases.requests.sql;
     try {
-      const { pending, oldestSeconds, lagSeconds } = await readBacklogFigures(em);
-      const lags: Reading[] = Array.from(await readJobLags(em), ([queue, value]) => ({ labels: { queue }, value }));
+      const { pending, oldestSeconds, lagSeconds } = await readBacklogFigures(sql);
+      const lags: Reading[] = Array.from(await readJobLags(sql), ([queue, value]) => ({ labels: { queue }, value }));
       const lines = [
         ...gaugeLines('webhook_pending', 'Deliveries that have not ended.', [{ value: pending }]),
         ...gaugeLines('webhook_oldest_pending_seconds', 'Age of the oldest of them.', [{ value: oldestSeconds }]),

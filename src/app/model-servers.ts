@@ -1,7 +1,7 @@
 import { findModelServer } from '../domain/accounts.ts';
 import { countTokens } from '../domain/bots/usage.ts';
 import type { ModelServer } from '../models/chat.ts';
-import type { Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,10 +14,10 @@ export function modelsOf(mechanisms: Mechanisms, metrics: Metrics): ModelPorts {
     chat: metrics.measuredChat(models.chat),
     runMs: config.llmRunMs,
     maxTokens: config.llmMaxTokens,
-    spentToday: (owner, now) => countTokens(databases.engine.em(), owner, now),
+    spentToday: (owner, now) => countTokens(databases.engine.sql, owner, now),
     serverOf: async ({ accountId, isSystemBot }) => {
       if (isSystemBot) return operators;
-      const own = await findModelServer(databases.engine.em(), accountId);
+      const own = await findModelServer(databases.engine.sql, accountId);
       return own ? accountsServer(mechanisms, own, own.model) : operators;
     },
   };
@@ -26,10 +26,10 @@ export function modelsOf(mechanisms: Mechanisms, metrics: Metrics): ModelPorts {
 /** The server and the model for embeddings of an account: its own, else the operator's; null where there is none. */
 export async function embeddingServerOf(
   mechanisms: Mechanisms,
-  executor: Executor,
+  sql: Sql,
   accountId: number,
 ): Promise<ModelServer | null> {
-  const own = await findModelServer(executor, accountId);
+  const own = await findModelServer(sql, accountId);
   if (!own) return operatorsServer(mechanisms, mechanisms.config.llmEmbeddingModel);
   return own.embeddingModel === null ? null : accountsServer(mechanisms, own, own.embeddingModel);
 }

@@ -49,18 +49,18 @@ export function furnishingOf(
  */
 export async function seed({ database, random, adminToken, furnishing }: SeedOptions): Promise<Seeded | null> {
   return transactOutside(database, async (outer) => {
-    const { em, now } = outer;
-    await em.execute(lockStatement);
-    if (await hasAccounts(em)) return null;
-    const { id, name } = await createAccount(em, furnishing.accountName, now);
+    const { sql, now } = outer;
+    await sql(lockStatement);
+    if (await hasAccounts(sql)) return null;
+    const { id, name } = await createAccount(sql, furnishing.accountName, now);
     const user = await createUser(
-      em,
+      sql,
       { name: 'Administrator', email: 'administrator@example.com', confirmed: true, platformAdmin: true },
       now,
     );
-    const { userId: seat } = await addAgent(em, { accountId: id, userId: user.id, role: 'administrator', now });
+    const { userId: seat } = await addAgent(sql, { accountId: id, userId: user.id, role: 'administrator', now });
     const token = adminToken ?? newToken('user', random);
-    await grantToken(em, user.id, token, now);
+    await grantToken(sql, user.id, token, now);
     await furnishing.furnish(outer.in({ id, name }), seat);
     return { generatedToken: adminToken === null ? token : null };
   });

@@ -71,7 +71,7 @@ async function greeting(
   { config, url, seeded }: { config: Config; url: string; seeded: Seeded | null },
 ): Promise<string> {
   const consoleLink = seeded && config.role !== 'engine' ? await linkToConsole(app, { config, url }) : null;
-  const chat = config.demo ? await findDemoChat(app.database.em()) : null;
+  const chat = config.demo ? await findDemoChat(app.database.sql) : null;
   const doors = frontDoors({ config, url, consoleLink, chat });
   const print = process.stdout.isTTY ? welcomeToTerminal : welcome;
   return print({ config, url, seeded, consoleLink, doors });

@@ -83,7 +83,7 @@ function seedOnce({ options, databases, random, secretBox, config }: Parts): Pro
 // BOOTSTRAP_ADMIN_TOKEN has an effect at the first start only: set later, the token would be answered 401.
 async function checkBootstrapToken({ config, databases, log }: Parts): Promise<void> {
   const { bootstrapAdminToken: token } = config;
-  if (token === null || (await findPrincipal(databases.requests.em(), hashToken(token)))) return;
+  if (token === null || (await findPrincipal(databases.requests.sql, hashToken(token)))) return;
   log.warn(
     'BOOTSTRAP_ADMIN_TOKEN is no access token of this database, which has its administrators already: remove it, or make a token with `npx switchboard token`',
   );

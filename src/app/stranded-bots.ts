@@ -15,8 +15,8 @@ const sentences: Readonly<Record<PluginObstacle, string>> = {
 
 /** Stores which bots their plugin can run, and warns of the others: they do not answer until that is mended. */
 export async function warnOfStrandedBots(database: Database, log: Logger): Promise<void> {
-  await markBots(database.em());
-  const { stranded, count } = await findStranded(database.em(), maxWarned);
+  await markBots(database.sql);
+  const { stranded, count } = await findStranded(database.sql, maxWarned);
   for (const bot of stranded) log.warn(bot, sentences[bot.reason]);
   if (count > stranded.length) log.warn({ bots: count - stranded.length }, 'more bots cannot be run by their plugins');
 }

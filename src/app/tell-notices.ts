@@ -27,7 +27,7 @@ export function tellingNotices({ database, log, mailer, failed }: Telling): (not
         ? 'It gets nothing until it is switched on again (PATCH with "active": true). What it missed can be sent then (POST …/recover).'
         : 'Its deliveries are tried again for about 3 days. After 5 days of nothing but failures it is switched off.',
     ].join('\n');
-    findAdministrators(database.em(), account.id)
+    findAdministrators(database.sql, account.id)
       .then((people) => people.forEach((to) => mailer.tell({ to, subject, text })))
       .catch(failed);
   };

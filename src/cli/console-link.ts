@@ -11,7 +11,7 @@ import { openDatabase, withDatabase } from './with-database.ts';
 export async function printConsoleLink({ email }: { email?: string }): Promise<void> {
   const work = (context: Parameters<typeof openDatabase>[0]) =>
     openDatabase(context, async (database) => {
-      if (!(await isMigrated(database.em())))
+      if (!(await isMigrated(database.sql)))
         throw new OperatorError('This database is not set up yet: start the service first.');
       const url = placeOf(context.config);
       const link = await makeConsoleLink({ database, random: systemRandom }, { url, email: email ?? null });

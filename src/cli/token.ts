@@ -10,9 +10,10 @@ import { openDatabase, withDatabase } from './with-database.ts';
 export async function printToken({ email, revoke = false }: { email?: string; revoke?: boolean }): Promise<void> {
   const work = (context: Parameters<typeof openDatabase>[0]) =>
     openDatabase(context, async (database) => {
-      const em = database.em();
-      if (!(await isMigrated(em))) throw new OperatorError('This database is not set up yet: start the service first.');
-      const holder = await findTokenHolder(em, email ?? null);
+      const sql = database.sql;
+      if (!(await isMigrated(sql)))
+        throw new OperatorError('This database is not set up yet: start the service first.');
+      const holder = await findTokenHolder(sql, email ?? null);
       if (!holder)
         throw new OperatorError(
           email ? `Nobody here has the e-mail address ${email}.` : 'There are no people in this database yet.',

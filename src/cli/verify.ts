@@ -17,7 +17,7 @@ export async function verify(options: { json?: boolean }): Promise<void> {
     await withDatabase(
       async (context) => {
         await openDatabase(context, async (database) => {
-          if (!(await isMigrated(database.em())))
+          if (!(await isMigrated(database.sql)))
             throw new OperatorError(
               'This database is of another version: start its service once, or call `switchboard migrate`.',
             );

@@ -12,7 +12,7 @@ import { createWebhook } from '../domain/webhooks.ts';
 import type { Transaction } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
 import { newWebhookSecret, type SecretBox } from '../lib/secret-box.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import { shopArticles } from './articles.ts';
 
 /** What furnishing needs besides its transaction. */
@@ -27,9 +27,8 @@ export interface DemoTools {
 export const demoInboxes = { faq: 'Demo inbox', ai: 'Shop chat' } as const;
 
 /** The identifier of the demonstration's inbox for web pages; null once somebody has renamed or deleted it. */
-export async function findDemoChat(executor: Executor): Promise<string | null> {
+export async function findDemoChat(sql: Sql): Promise<string | null> {
   const [inbox] = await sql<{ identifier: string }>(
-    executor,
     `SELECT identifier FROM inboxes WHERE account_id = 1 AND channel_type = 'Channel::WebWidget' AND name = $1
      ORDER BY id LIMIT 1`,
     [demoInboxes.ai],
@@ -111,11 +110,11 @@ interface DemoInbox {
 
 // An operator's PLUGIN_DIRS may lack the plugin: then people answer.
 async function furnishInbox(tx: Transaction, { bot, ...inbox }: DemoInbox, tools: DemoTools): Promise<number> {
-  const plugin = await findRunnable(tx.em, bot.kind === 'ai' ? 'ai-bot' : bot.plugin_id);
+  const plugin = await findRunnable(tx.sql, bot.kind === 'ai' ? 'ai-bot' : bot.plugin_id);
   const made = plugin ? await createBot({ services: tools, tx }, { ...bot }) : null;
   const agentBotId = made?.bot.id ?? null;
   const identifier = tools.random.uuid();
-  const { id } = await createInbox(tx.em, { accountId: tx.account.id, ...inbox, identifier, agentBotId, now: tx.now });
+  const { id } = await createInbox(tx.sql, { accountId: tx.account.id, ...inbox, identifier, agentBotId, now: tx.now });
   return id;
 }
 
@@ -123,10 +122,10 @@ async function furnishTeam(
   tx: Transaction,
   { administratorId, inboxes }: { administratorId: number; inboxes: readonly number[] },
 ): Promise<void> {
-  const { em, now, account } = tx;
+  const { sql, now, account } = tx;
   const agent = { name: 'Robin Keller', email: 'robin@example.com', confirmed: true, platformAdmin: false };
-  const user = await createUser(em, agent, now);
-  const { userId } = await addAgent(em, { accountId: account.id, userId: user.id, role: 'agent', now });
+  const user = await createUser(sql, agent, now);
+  const { userId } = await addAgent(sql, { accountId: account.id, userId: user.id, role: 'agent', now });
   const team = await createTeam(tx, { name: 'Support', description: 'Answers customers', allowAutoAssign: true });
   await changeTeamMembers(tx, team.id, { userIds: [administratorId, userId], change: 'add' });
   const member = { userIds: [userId], change: 'add' } as const;

@@ -93,7 +93,7 @@ async function admitAdministrator(ctx: Context, { mounted }: PlayOptions, isAgai
   const call = await admit(ctx, { role: 'user', recall: false, isAgain }, mounted);
   const { id, tokenId, platformAdmin } = (call as Extract<typeof call, { principal: unknown }>).principal;
   const memberships = await mounted.gate.run(mounted.gate.ofCaller(`token ${tokenId}`), () =>
-    findMemberships(call.em, id),
+    findMemberships(call.sql, id),
   );
   const administered = memberships.filter(({ role }) => role === 'administrator');
   if (administered.length === 0 && !platformAdmin) throw forbidden('Only administrators may do this');

@@ -1,8 +1,8 @@
 import { Account } from '../records/account.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { OuterTransaction } from '../events/transaction.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
-import { update } from './small-rows.ts';
+import type { Sql } from '../postgres/sql.ts';
+import { findRow, save, update } from './small-rows.ts';
 
 /** What to change of an account's model server; the key is sealed. What is undefined stays. */
 interface ModelServerChanges {
@@ -25,15 +25,16 @@ export interface AccountChanges {
  */
 export async function updateAccount(tx: OuterTransaction, id: number, { name, llm }: AccountChanges): Promise<Account> {
   const account = await lockAccount(tx, id);
-  update(account, { name, ...(llm === undefined ? {} : modelServerAfter(account, llm)) }, tx.now);
+  const isChanged = update(account, { name, ...(llm === undefined ? {} : modelServerAfter(account, llm)) }, tx.now);
+  if (isChanged) await save(tx.sql, account);
   if (llm !== undefined) await reviseEmbeddings(tx, id);
   return account;
 }
 
 // Before its embedding task. Not FOR UPDATE: who writes articles refers to the account while holding the task.
 async function lockAccount(tx: OuterTransaction, id: number): Promise<Account> {
-  await sql(tx.em, 'SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
-  const account = await tx.em.findOne(Account, { id }, { refresh: true });
+  await tx.sql('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  const account = await findRow(tx.sql, Account, { id });
   if (!account) throw notFound(Account.noun);
   return account;
 }
@@ -41,13 +42,11 @@ async function lockAccount(tx: OuterTransaction, id: number): Promise<Account> {
 // Whoever embeds the articles finds out whether that is to be done by another server or model now, or by a key that is right.
 // The task is taken from who has it: it was begun with what was set before, and would be settled by that.
 async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void> {
-  await sql(
-    tx.em,
+  await tx.sql(
     'UPDATE accounts SET questions_error = NULL, questions_error_since = NULL WHERE id = $1 AND questions_error IS NOT NULL',
     [id],
   );
-  await sql(
-    tx.em,
+  await tx.sql(
     'UPDATE embedding_tasks SET due_at = now(), claim = claim + 1, failures = 0, changes = 0, changes_since = NULL WHERE account_id = $1',
     [id],
   );
@@ -87,14 +86,13 @@ export interface OwnModelServer {
 }
 
 /** The account's own model server; null when it has none. */
-export async function findModelServer(executor: Executor, accountId: number): Promise<OwnModelServer | null> {
+export async function findModelServer(sql: Sql, accountId: number): Promise<OwnModelServer | null> {
   const [row] = await sql<{
     base_url: string;
     model: string;
     sealed_key: string | null;
     embedding_model: string | null;
   }>(
-    executor,
     `SELECT llm_base_url AS base_url, llm_model AS model, llm_api_key AS sealed_key, llm_embedding_model AS embedding_model
      FROM accounts WHERE id = $1 AND llm_base_url IS NOT NULL`,
     [accountId],

@@ -1,7 +1,18 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../postgres/sql.ts';
 import { AttributeDefinition } from '../records/attribute-definition.ts';
 import type { Transaction } from '../events/transaction.ts';
-import { checkRoom, listPage, lockOne, readOne, uniqueOr422, update, type Page } from './small-rows.ts';
+import {
+  checkRoom,
+  createRow,
+  deleteRows,
+  listPage,
+  lockOne,
+  readOne,
+  save,
+  uniqueOr422,
+  update,
+  type Page,
+} from './small-rows.ts';
 
 export type NewAttributeDefinition = Pick<
   AttributeDefinition,
@@ -24,20 +35,16 @@ const refuseKey = uniqueOr422(
 
 /** One page of the account's definitions of custom attributes, by key. */
 export function listAttributeDefinitions(
-  em: EntityManager,
+  sql: Sql,
   accountId: number,
   page: number,
 ): Promise<Page<AttributeDefinition>> {
-  return listPage(em, AttributeDefinition, { accountId }, { page, orderBy: { attributeKey: 'asc', id: 'asc' } });
+  return listPage(sql, AttributeDefinition, { accountId }, { page, orderBy: { attributeKey: 'asc', id: 'asc' } });
 }
 
 /** A definition of the account. Errors: 404. */
-export function readAttributeDefinition(
-  em: EntityManager,
-  accountId: number,
-  id: number,
-): Promise<AttributeDefinition> {
-  return readOne(em, AttributeDefinition, { id, accountId });
+export function readAttributeDefinition(sql: Sql, accountId: number, id: number): Promise<AttributeDefinition> {
+  return readOne(sql, AttributeDefinition, { id, accountId });
 }
 
 /** Defines a custom attribute. Errors: 422 for a key in use, and where there are too many. */
@@ -46,18 +53,16 @@ export async function createAttributeDefinition(
   input: NewAttributeDefinition,
 ): Promise<AttributeDefinition> {
   await checkRoom(tx, AttributeDefinition, { most: maxDefinitionsPerAccount, plural: 'custom attribute definitions' });
-  const definition = tx.em.create(AttributeDefinition, {
+  return createRow(tx.sql, AttributeDefinition, {
     ...input,
     accountId: tx.account.id,
     createdAt: tx.now,
     updatedAt: tx.now,
-  });
-  await tx.em.flush().catch(refuseKey);
-  return definition;
+  }).catch(refuseKey);
 }
 
 function lockDefinition(tx: Transaction, id: number): Promise<AttributeDefinition> {
-  return lockOne(tx.em, AttributeDefinition, { id, accountId: tx.account.id });
+  return lockOne(tx.sql, AttributeDefinition, { id, accountId: tx.account.id });
 }
 
 /** Changes a definition; attributes keep their values. Errors: 404, 422 for a key in use. */
@@ -67,12 +72,12 @@ export async function updateAttributeDefinition(
   changes: Partial<NewAttributeDefinition>,
 ): Promise<AttributeDefinition> {
   const definition = await lockDefinition(tx, id);
-  if (update(definition, changes, tx.now)) await tx.em.flush().catch(refuseKey);
+  if (update(definition, changes, tx.now)) await save(tx.sql, definition).catch(refuseKey);
   return definition;
 }
 
 /** Deletes a definition; attributes keep their values. Errors: 404. */
 export async function deleteAttributeDefinition(tx: Transaction, id: number): Promise<void> {
-  tx.em.remove(await lockDefinition(tx, id));
-  await tx.em.flush();
+  const { accountId } = await lockDefinition(tx, id);
+  await deleteRows(tx.sql, AttributeDefinition, { id, accountId });
 }

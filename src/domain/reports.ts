@@ -1,5 +1,5 @@
 import { longestOf, measures } from '../lib/report-hours.ts';
-import { moment, sql, type Executor } from '../postgres/sql.ts';
+import { moment, type Sql } from '../postgres/sql.ts';
 
 /** An hour or a day (UTC) of an account. */
 export interface Activity {
@@ -35,8 +35,8 @@ const statement = `
   FROM report_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2 ORDER BY 1, 2`;
 
 /** What happened in the account from one moment on and before another; hours and days without anything are left out. */
-export async function readActivity(executor: Executor, accountId: number, span: Span): Promise<Activity[]> {
-  const rows = await sql<Row>(executor, statement, [accountId, span.since, span.until, span.by]);
+export async function readActivity(sql: Sql, accountId: number, span: Span): Promise<Activity[]> {
+  const rows = await sql<Row>(statement, [accountId, span.since, span.until, span.by]);
   return Array.from(
     Map.groupBy(rows, ({ at }) => at),
     ([at, counts]) => activityOf(moment(at), counts),

@@ -1,9 +1,19 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../postgres/sql.ts';
 import { SlaPolicy } from '../records/sla-policy.ts';
 import { invalid } from '../errors.ts';
 import type { Transaction, Transact } from '../events/transaction.ts';
 import { detachAndRemove } from './conversations/detach.ts';
-import { listPage, lockOne, readOne, uniqueOr422, update, type Page } from './small-rows.ts';
+import {
+  createRow,
+  deleteRows,
+  listPage,
+  lockOne,
+  readOne,
+  save,
+  uniqueOr422,
+  update,
+  type Page,
+} from './small-rows.ts';
 
 export interface NewSlaPolicy {
   name: string;
@@ -12,13 +22,13 @@ export interface NewSlaPolicy {
 }
 
 /** One page of the account's SLA policies, by name. */
-export function listSlaPolicies(em: EntityManager, accountId: number, page: number): Promise<Page<SlaPolicy>> {
-  return listPage(em, SlaPolicy, { accountId }, { page, orderBy: { name: 'asc' } });
+export function listSlaPolicies(sql: Sql, accountId: number, page: number): Promise<Page<SlaPolicy>> {
+  return listPage(sql, SlaPolicy, { accountId }, { page, orderBy: { name: 'asc' } });
 }
 
 /** An SLA policy of the account. Errors: 404. */
-export function readSlaPolicy(em: EntityManager, accountId: number, id: number): Promise<SlaPolicy> {
-  return readOne(em, SlaPolicy, { id, accountId });
+export function readSlaPolicy(sql: Sql, accountId: number, id: number): Promise<SlaPolicy> {
+  return readOne(sql, SlaPolicy, { id, accountId });
 }
 
 type Promises = Partial<Pick<SlaPolicy, 'firstResponseSeconds' | 'resolutionSeconds'>>;
@@ -33,18 +43,16 @@ const refuseName = uniqueOr422('sla_policies_name_unique', '/name', 'Another SLA
 /** Creates an SLA policy. Errors: 422 for a name in use, and without a promise. */
 export async function createSlaPolicy(tx: Transaction, input: NewSlaPolicy): Promise<SlaPolicy> {
   checkPromises(input);
-  const policy = tx.em.create(SlaPolicy, {
+  return createRow(tx.sql, SlaPolicy, {
     ...input,
     accountId: tx.account.id,
     createdAt: tx.now,
     updatedAt: tx.now,
-  });
-  await tx.em.flush().catch(refuseName);
-  return policy;
+  }).catch(refuseName);
 }
 
 function lockPolicy(tx: Transaction, id: number): Promise<SlaPolicy> {
-  return lockOne(tx.em, SlaPolicy, { id, accountId: tx.account.id });
+  return lockOne(tx.sql, SlaPolicy, { id, accountId: tx.account.id });
 }
 
 /**
@@ -55,7 +63,7 @@ export async function updateSlaPolicy(tx: Transaction, id: number, changes: Part
   const policy = await lockPolicy(tx, id);
   if (!update(policy, changes, tx.now)) return policy;
   checkPromises(policy);
-  await tx.em.flush().catch(refuseName);
+  await save(tx.sql, policy).catch(refuseName);
   return policy;
 }
 
@@ -71,6 +79,6 @@ export function deleteSlaPolicy(transact: Transact, id: number): Promise<void> {
           return { conversation, changed: { sla_policy_id: { previous: id, current: null } } };
         }),
     lock: (tx) => lockPolicy(tx, id),
-    remove: (tx) => tx.em.nativeDelete(SlaPolicy, { id, accountId: tx.account.id }),
+    remove: (tx) => deleteRows(tx.sql, SlaPolicy, { id, accountId: tx.account.id }),
   });
 }

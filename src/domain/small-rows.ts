@@ -1,13 +1,17 @@
-import { LockMode } from '@mikro-orm/postgresql';
-import type { EntityClass, EntityManager, FilterQuery, FindOptions } from '@mikro-orm/postgresql';
+import { LockMode, MikroORM } from '@mikro-orm/postgresql';
+import type { EntityClass, EntityManager, FilterQuery, FindOptions, RequiredEntityData } from '@mikro-orm/postgresql';
 import { invalid, notFound } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
 import { brokenUniqueConstraint } from '../postgres/errors.ts';
+import type { Sql } from '../postgres/sql.ts';
+import { entities } from '../records/entities.ts';
 import { change, type NewValues } from './changes.ts';
 
 /** An entity class, with the noun by which error messages name a row of it. */
 type Kind<Row> = EntityClass<Row> & { readonly noun: string };
-type Where<Row> = FilterQuery<NoInfer<Row>>;
+/** Conditions on columns, which rows of the kind must fulfil. */
+export type Where<Row> = FilterQuery<NoInfer<Row>>;
+type Order<Row> = NonNullable<FindOptions<Row>['orderBy']>;
 
 /** A page of a list; pages count from 1, `count` is the number of rows on all pages. */
 export type Page<Row> = { rows: Row[]; count: number; page: number; perPage: number };
@@ -21,57 +25,118 @@ export function rowsPerPage(longestBytes: number): number {
   return Math.max(1, Math.min(smallPage, Math.floor(maxPageBytes / Math.max(1, longestBytes))));
 }
 
+/** The row that `where` selects; null when there is none. */
+export async function findRow<Row extends object>(
+  sql: Sql,
+  kind: EntityClass<Row>,
+  where: Where<Row>,
+  options: { orderBy?: Order<Row> } = {},
+): Promise<Row | null> {
+  const em = managerOf(sql);
+  return tracked(sql, em, await em.findOne<Row>(kind, where, options));
+}
+
+/** The rows that `where` selects. */
+export async function findRows<Row extends object>(
+  sql: Sql,
+  kind: EntityClass<Row>,
+  where: Where<Row>,
+  options: { orderBy?: Order<Row>; limit?: number } = {},
+): Promise<Row[]> {
+  const em = managerOf(sql);
+  const rows = await em.find<Row>(kind, where, options);
+  for (const row of rows) tracked(sql, em, row);
+  return rows;
+}
+
+/** The number of rows that `where` selects. */
+export function countRows<Row extends object>(sql: Sql, kind: EntityClass<Row>, where: Where<Row>): Promise<number> {
+  return managerOf(sql).count<Row>(kind, where);
+}
+
 /** The row that `where` selects; `where` must include the tenant. Errors: 404. */
-export async function readOne<Row extends object>(em: EntityManager, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
-  const row = await em.findOne<Row>(kind, where);
+export async function readOne<Row extends object>(sql: Sql, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
+  const row = await findRow<Row>(sql, kind, where);
   if (!row) throw notFound(kind.noun);
   return row;
 }
 
-/** Reads and locks a row (FOR UPDATE) until the transaction ends; null when there is none. */
-export function lockIfThere<Row extends object>(
-  em: EntityManager,
-  kind: Kind<Row>,
+/** Reads and locks a row (FOR UPDATE, or FOR SHARE) until the transaction ends; null when there is none. */
+export async function lockIfThere<Row extends object>(
+  sql: Sql,
+  kind: EntityClass<Row>,
   where: Where<Row>,
+  { shared = false } = {},
 ): Promise<Row | null> {
-  // Refreshed, because the entity manager may have read the row earlier, without a lock.
-  return em.findOne<Row>(kind, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  const em = managerOf(sql);
+  const lockMode = shared ? LockMode.PESSIMISTIC_READ : LockMode.PESSIMISTIC_WRITE;
+  return tracked(sql, em, await em.findOne<Row>(kind, where, { lockMode }));
 }
 
 /** Like lockIfThere. Errors: 404. */
-export async function lockOne<Row extends object>(em: EntityManager, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
-  const row = await lockIfThere(em, kind, where);
+export async function lockOne<Row extends object>(sql: Sql, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
+  const row = await lockIfThere<Row>(sql, kind, where);
   if (!row) throw notFound(kind.noun);
   return row;
 }
 
 /** One page of the rows that `where` selects. */
 export async function listPage<Row extends object>(
-  em: EntityManager,
-  kind: Kind<Row>,
+  sql: Sql,
+  kind: EntityClass<Row>,
   where: Where<Row>,
-  {
-    page,
-    perPage = smallPage,
-    orderBy,
-  }: { page: number; perPage?: number; orderBy: NonNullable<FindOptions<Row>['orderBy']> },
+  { page, perPage = smallPage, orderBy }: { page: number; perPage?: number; orderBy: Order<Row> },
 ): Promise<Page<Row>> {
   const window = { limit: perPage, offset: (page - 1) * perPage };
-  const [rows, count] = await em.findAndCount<Row>(kind, where, { orderBy, ...window });
+  const [rows, count] = await managerOf(sql).findAndCount<Row>(kind, where, { orderBy, ...window });
   return { rows, count, page, perPage };
 }
 
 /** Checks that the account has fewer rows of the kind than `most`; `plural` names them in the message. Errors: 422. */
 export async function checkRoom<Row extends { accountId: number }>(
-  { em, account }: { em: EntityManager; account: { id: number } },
-  kind: Kind<Row>,
+  { sql, account }: { sql: Sql; account: { id: number } },
+  kind: EntityClass<Row>,
   { most, plural }: { most: number; plural: string },
 ): Promise<void> {
-  if ((await em.count<Row>(kind, { accountId: account.id } as FilterQuery<Row>)) < most) return;
+  if ((await countRows<Row>(sql, kind, { accountId: account.id } as FilterQuery<Row>)) < most) return;
   throw invalid('', 'limit', `An account can have at most ${most} ${plural}`);
 }
 
-/** Assigns new values as `change` does, and dates the row when something changed; the next flush writes it. */
+/** Inserts a row; it has its id and defaults from then on. */
+export async function createRow<Row extends object>(
+  sql: Sql,
+  kind: EntityClass<Row>,
+  values: RequiredEntityData<Row>,
+): Promise<Row> {
+  const em = managerOf(sql);
+  const row = em.create<Row>(kind, values);
+  await em.flush();
+  return tracked(sql, em, row);
+}
+
+/** Writes the changes of a row that was read or created in the same transaction. */
+export async function save(sql: Sql, row: object): Promise<void> {
+  const manager = managers.get(row);
+  if (manager?.sql !== sql) throw new Error('The row was not read in this transaction');
+  await manager.em.flush();
+}
+
+/** Changes the rows that `where` selects; returns their number. */
+export function updateRows<Row extends object>(
+  sql: Sql,
+  kind: EntityClass<Row>,
+  where: Where<Row>,
+  values: Partial<NoInfer<Row>>,
+): Promise<number> {
+  return managerOf(counting(sql)).nativeUpdate<Row>(kind, where, values);
+}
+
+/** Deletes the rows that `where` selects; returns their number. */
+export function deleteRows<Row extends object>(sql: Sql, kind: EntityClass<Row>, where: Where<Row>): Promise<number> {
+  return managerOf(counting(sql)).nativeDelete<Row>(kind, where);
+}
+
+/** Assigns new values as `change` does, and dates the row when something changed; `save` writes it. */
 export function update<Row extends { updatedAt: Date }>(
   row: Row,
   values: NewValues<Row>,
@@ -82,9 +147,43 @@ export function update<Row extends { updatedAt: Date }>(
   return changed;
 }
 
-/** For `flush().catch(…)`: turns a violation of that unique constraint into a 422 at `pointer`; rethrows other errors. */
+/** For `createRow(…).catch(…)` and `save(…).catch(…)`: turns a violation of that unique constraint into a 422 at `pointer`; rethrows other errors. */
 export function uniqueOr422(constraint: string, pointer: string, message: string): (error: unknown) => never {
   return (error) => {
     throw brokenUniqueConstraint(error) === constraint ? invalid(pointer, 'unique', message) : error;
   };
+}
+
+let orm: MikroORM | null = null;
+const managers = new WeakMap<object, { em: EntityManager; sql: Sql }>();
+
+// MikroORM connects to nothing: it makes statements of the entities, and entities of the rows that `sql` returns. Each call has
+// a manager with an empty identity map, so that it reads the rows as they are, and rolled-back changes are in no manager.
+function managerOf(sql: Sql): EntityManager {
+  orm ??= new MikroORM({
+    entities: [...entities],
+    clientUrl: 'postgresql://none.invalid/none',
+    preferReadReplicas: false,
+    validateRequired: false,
+    debug: false,
+    forceUtcTimezone: true,
+  });
+  const em = orm.em.fork();
+  em.setTransactionContext({
+    async executeQuery(query: { sql: string }) {
+      const rows = await sql(query.sql);
+      return { rows, numAffectedRows: BigInt(rows.length) };
+    },
+  });
+  return em;
+}
+
+// A statement that changes rows and returns none says nothing of their number.
+function counting(sql: Sql): Sql {
+  return (text, parameters) => sql(`${text} RETURNING 1`, parameters);
+}
+
+function tracked<Found extends object | null>(sql: Sql, em: EntityManager, row: Found): Found {
+  if (row) managers.set(row, { em, sql });
+  return row;
 }

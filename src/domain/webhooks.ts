@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../postgres/sql.ts';
 import { Inbox } from '../records/inbox.ts';
 import { Webhook } from '../records/webhook.ts';
 import { notFound } from '../errors.ts';
@@ -7,7 +7,20 @@ import { cancelBacklog, wakeBacklog } from '../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import { rotateSecret } from './signing-secrets.ts';
-import { checkRoom, listPage, lockOne, readOne, update, type Page } from './small-rows.ts';
+import {
+  checkRoom,
+  countRows,
+  createRow,
+  deleteRows,
+  findRows,
+  listPage,
+  lockOne,
+  readOne,
+  save,
+  update,
+  updateRows,
+  type Page,
+} from './small-rows.ts';
 
 export interface NewWebhook {
   url: string;
@@ -25,19 +38,19 @@ export interface NewWebhook {
 const maxWebhooksPerAccount = 100;
 
 /** One page of the account's webhooks, oldest first. */
-export function listWebhooks(em: EntityManager, accountId: number, page: number): Promise<Page<Webhook>> {
-  return listPage(em, Webhook, { accountId }, { page, orderBy: { id: 'asc' } });
+export function listWebhooks(sql: Sql, accountId: number, page: number): Promise<Page<Webhook>> {
+  return listPage(sql, Webhook, { accountId }, { page, orderBy: { id: 'asc' } });
 }
 
 async function checkInbox(tx: Transaction, id: number): Promise<void> {
-  if (!(await tx.em.count(Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
+  if (!(await countRows(tx.sql, Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
 }
 
 const maxWebhooksAtUrl = 100;
 
 /** The oldest webhooks of all accounts with this URL, for the receiver of demonstrations, which belongs to no account. */
-export function findWebhooksAt(em: EntityManager, url: string): Promise<Webhook[]> {
-  return em.find(Webhook, { url }, { orderBy: { id: 'asc' }, limit: maxWebhooksAtUrl });
+export function findWebhooksAt(sql: Sql, url: string): Promise<Webhook[]> {
+  return findRows(sql, Webhook, { url }, { orderBy: { id: 'asc' }, limit: maxWebhooksAtUrl });
 }
 
 /** Creates a webhook. Errors: 404 for the inbox, 422 when the account has 100 webhooks already. */
@@ -46,7 +59,7 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
   await checkRoom(tx, Webhook, { most: maxWebhooksPerAccount, plural: 'webhooks' });
   const { sealedSecret, format = 'default', ...rest } = input;
-  const webhook = tx.em.create(Webhook, {
+  return createRow(tx.sql, Webhook, {
     ...rest,
     format,
     accountId,
@@ -54,17 +67,15 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
     createdAt: tx.now,
     updatedAt: tx.now,
   });
-  await tx.em.flush();
-  return webhook;
 }
 
 /** A webhook of the account. Errors: 404. */
-export function readWebhook(em: EntityManager, accountId: number, id: number): Promise<Webhook> {
-  return readOne(em, Webhook, { id, accountId });
+export function readWebhook(sql: Sql, accountId: number, id: number): Promise<Webhook> {
+  return readOne(sql, Webhook, { id, accountId });
 }
 
 function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
-  return lockOne(tx.em, Webhook, { id, accountId: tx.account.id });
+  return lockOne(tx.sql, Webhook, { id, accountId: tx.account.id });
 }
 
 /**
@@ -85,8 +96,8 @@ export async function updateWebhook(
   if (switched) webhook.disabledReason = null;
   // The health of the endpoint belongs to the old address, or to the time before it was switched off.
   if (switched || hasMoved) Object.assign(webhook, unknownHealth);
-  await tx.em.flush();
-  if (hasMoved) await wakeBacklog(tx.em, { kind: 'webhook', id });
+  await save(tx.sql, webhook);
+  if (hasMoved) await wakeBacklog(tx.sql, { kind: 'webhook', id });
   if (switched && !webhook.active) await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
   return webhook;
 }
@@ -95,14 +106,14 @@ export async function updateWebhook(
 export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSecret: string): Promise<Webhook> {
   const webhook = await lockWebhook(tx, id);
   Object.assign(webhook, rotateSecret(webhook, sealedSecret, tx.now));
-  await tx.em.flush();
+  await save(tx.sql, webhook);
   return webhook;
 }
 
 /** Deletes a webhook and cancels its pending deliveries. Errors: 404. */
 export async function deleteWebhook(tx: Transaction, id: number): Promise<void> {
-  tx.em.remove(await readWebhook(tx.em, tx.account.id, id));
-  await tx.em.flush();
+  const { accountId } = await readWebhook(tx.sql, tx.account.id, id);
+  await deleteRows(tx.sql, Webhook, { id, accountId });
   await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_gone');
 }
 
@@ -116,14 +127,15 @@ export async function disableWebhook(
   { id, url }: { id: number; url: string | null },
   reason: string,
 ): Promise<boolean> {
-  const switchedOff = await tx.em.nativeUpdate(
+  const switchedOff = await updateRows(
+    tx.sql,
     Webhook,
     { id, accountId: tx.account.id, url, active: true },
     // A webhook that is off has no circuit and is not probed.
     { ...unknownHealth, active: false, disabledReason: reason, updatedAt: tx.now },
   );
   if (switchedOff === 0) return false;
-  const { name = null } = await readWebhook(tx.em, tx.account.id, id);
+  const { name = null } = await readWebhook(tx.sql, tx.account.id, id);
   const webhook = { id, name, url: url ?? '' };
   tx.record('webhook_disabled', { disabled: { webhook, reason }, account: tx.account });
   tx.announceNotice({ what: 'disabled', webhook, reason });

@@ -22,7 +22,7 @@ export async function claimProbes(
   const endpointIds = [...probesOf(shares).keys()];
   if (endpointIds.length === 0) return shares;
   const bounds = { kind, endpointIds, seconds: leaseSeconds };
-  const ours = await takeProbes(database.em(), bounds).catch((error: unknown) => {
+  const ours = await takeProbes(database.sql, bounds).catch((error: unknown) => {
     failed(error);
     return new Set<number>();
   });

@@ -90,7 +90,7 @@ async function follow(
   if (change === 'expired' && endpoint.kind === 'webhook') return;
   if (change !== 'closed') return log.warn(fields, messages[change]);
   log.info(fields, messages.closed);
-  while (await transact(database, scope, (tx) => wakeLanes(tx.em, endpoint)));
+  while (await transact(database, scope, (tx) => wakeLanes(tx.sql, endpoint)));
   const woken = { kind: endpoint.kind, id: endpoint.id, accountId: account.id };
   const deliveries = [woken, { ...woken, isSide: true }];
   database.announce('committed', { events: false, deliveries });

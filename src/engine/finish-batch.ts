@@ -88,12 +88,12 @@ export class FinishBatch {
     const { database, holdAttempts, leaseSeconds, failed } = this.#options;
     const results = batch.map(({ finished }) => finished);
     try {
-      const em = database.em();
+      const sql = database.sql;
       this.#writing += 1;
       const untilRenewal = leaseSeconds / renewalsPerLease;
       const writing = results.some(({ goesOn }) => goesOn)
-        ? finishAndGoOn(em, results, { holdAttempts, leaseSeconds: untilRenewal })
-        : finishFreeDeliveries(em, results, holdAttempts);
+        ? finishAndGoOn(sql, results, { holdAttempts, leaseSeconds: untilRenewal })
+        : finishFreeDeliveries(sql, results, holdAttempts);
       const written = await writing.finally(() => {
         this.#writing -= 1;
       });

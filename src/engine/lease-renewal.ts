@@ -26,7 +26,7 @@ export async function renewLeases(
     try {
       const stillHeld = new Set(heldNow());
       const held = leases.filter((lease) => stillHeld.has(lease));
-      leases = await database.em().transactional((em) => extendLeases(em, held, leaseSeconds));
+      leases = await database.transaction((sql) => extendLeases(sql, held, leaseSeconds));
     } catch (error) {
       return failed(error);
     }
@@ -41,10 +41,10 @@ export interface Abandoned extends Lease {
 
 /** Makes abandoned leases end early; returns those whose lanes are locked, unchanged. */
 export function endLeases(database: Database, leases: readonly Abandoned[]): Promise<Abandoned[]> {
-  return database.em().transactional(async (em) => {
+  return database.transaction(async (sql) => {
     const locked: Abandoned[] = [];
     for (const [seconds, same] of Map.groupBy(leases, (lease) => lease.seconds)) {
-      locked.push(...(await extendLeases(em, same, seconds)));
+      locked.push(...(await extendLeases(sql, same, seconds)));
     }
     return locked;
   });

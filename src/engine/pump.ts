@@ -162,7 +162,7 @@ export class Pump {
       : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
-    const claim = await claimDue(database.direct, { shares, leaseSeconds, token, holdAttempts });
+    const claim = await claimDue(database.sql, { shares, leaseSeconds, token, holdAttempts });
     this.#forgetServed(shares, claim);
     if (claim.heads.length + claim.idle.length > 0 && this.#due.size > 0) this.#again = true;
     this.#begin(shares, claim);
@@ -191,7 +191,7 @@ export class Pump {
       else touched.push(endpoint);
     }
     if (touched.length === 0) return this.#due.values();
-    const found = await lookAt(database.em(), this.#options, touched);
+    const found = await lookAt(database.sql, this.#options, touched);
     for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
     for (const [key, endpoint] of found) this.#due.set(key, endpoint);
     return this.#due.values();
@@ -203,7 +203,7 @@ export class Pump {
     this.#surveyedAt = performance.now();
     const isFirst = this.#after.id === 0;
     const stretch = { kind, isSide, after: this.#after, limit: surveyed };
-    const { due, next, nextInMs } = await surveyDue(database.em(), stretch);
+    const { due, next, nextInMs } = await surveyDue(database.sql, stretch);
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
     for (const endpoint of due) if (endpoint.circuit !== 'closed') this.#known.forget(endpoint);
@@ -230,9 +230,9 @@ export class Pump {
     const idleProbes = shares.filter(({ circuit, id }) => circuit === 'probe' && !probed.has(id)).map(({ id }) => id);
     let leases: readonly Lease[] = idle.map(({ laneId }) => ({ laneId, token }));
     try {
-      if (leases.length > 0) leases = await database.em().transactional((em) => releaseLanes(em, leases, holdAttempts));
+      if (leases.length > 0) leases = await database.transaction((sql) => releaseLanes(sql, leases, holdAttempts));
       this.#abandoned.add(leases, 0);
-      if (idleProbes.length > 0) await giveBackProbes(database.em(), kind, [...new Set(idleProbes)]).catch(failed);
+      if (idleProbes.length > 0) await giveBackProbes(database.sql, kind, [...new Set(idleProbes)]).catch(failed);
     } catch (error) {
       if (isPassing(error)) this.#abandoned.add(leases, 0);
       throw error;

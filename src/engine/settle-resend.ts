@@ -20,10 +20,10 @@ export async function settleResend(
   const { verdict } = made;
   if (!verdict) return made;
   const isOurs = await transact(database, { account, actor: system }, async (tx) => {
-    await lockCopies(tx.em, account.id, id);
-    const written = await finishDeliveries(tx.em, [finishedWith(claimed, verdict)], holdAttempts);
+    await lockCopies(tx.sql, account.id, id);
+    const written = await finishDeliveries(tx.sql, [finishedWith(claimed, verdict)], holdAttempts);
     if (written.length === 0) return false;
-    await answerCopies(tx.em, { accountId: account.id, id, status: verdict.status, holdAttempts });
+    await answerCopies(tx.sql, { accountId: account.id, id, status: verdict.status, holdAttempts });
     tx.announceDue(endpoint);
     return true;
   });

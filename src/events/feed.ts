@@ -1,6 +1,5 @@
 import type { Database } from '../postgres/database.ts';
 import { isOutage } from '../postgres/errors.ts';
-import { sql } from '../postgres/sql.ts';
 
 /**
  * Gives all committed events without a position the next positions of their account, in batches in which each account has its
@@ -26,7 +25,7 @@ export async function placeEvents(
 
 /** Whether any committed event waits for its position. */
 export async function isAnyUnplaced(database: Database): Promise<boolean> {
-  return (await sql(database.em(), 'SELECT FROM unplaced_events LIMIT 1')).length > 0;
+  return (await database.sql('SELECT FROM unplaced_events LIMIT 1')).length > 0;
 }
 
 const batch = 1000;
@@ -78,7 +77,7 @@ const placeStatement = `
   SELECT account_id AS id, count(*) = $2 AS "isLeft" FROM emptied GROUP BY account_id`;
 
 async function waitingAccounts(database: Database, after: number): Promise<number[]> {
-  return (await sql<{ id: number }>(database.em(), waitingStatement, [after])).map(({ id }) => id);
+  return (await database.sql<{ id: number }>(waitingStatement, [after])).map(({ id }) => id);
 }
 
 interface Outcomes {
@@ -100,10 +99,10 @@ async function placeOrEach(database: Database, ids: readonly number[], outcomes:
 }
 
 async function place(database: Database, ids: readonly number[], { placed }: Outcomes): Promise<Placed[]> {
-  const accounts = await database.em().transactional(async (em) => {
-    const locked = await sql<{ id: number }>(em, lockStatement, [ids]);
+  const accounts = await database.transaction(async (sql) => {
+    const locked = await sql<{ id: number }>(lockStatement, [ids]);
     if (locked.length === 0) return [];
-    return sql<Placed>(em, placeStatement, [locked.map(({ id }) => id), Math.ceil(batch / locked.length)]);
+    return sql<Placed>(placeStatement, [locked.map(({ id }) => id), Math.ceil(batch / locked.length)]);
   });
   if (accounts.length > 0) placed(accounts.map(({ id }) => id));
   return accounts;

@@ -1,4 +1,3 @@
-import { sql } from '../postgres/sql.ts';
 import { jsonOf } from '../schemas.ts';
 import { payloadSchema, type Audience, type EventName } from './catalog.ts';
 import { blank, shownIn, withoutMessage } from './formats/blank.ts';
@@ -45,11 +44,11 @@ export async function blankMessage(
   { conversationId, messageId }: { conversationId: number; messageId: number },
 ): Promise<number[]> {
   const blanked: number[] = [];
-  const listed = await sql<{ id: number }>(tx.connection, listStatement, [tx.account.id, conversationId]);
+  const listed = await tx.sql<{ id: number }>(listStatement, [tx.account.id, conversationId]);
   for (let start = 0; start < listed.length; start += pageEvents) {
     const page = listed.slice(start, start + pageEvents).map(({ id }) => id);
     const values = [tx.account.id, conversationId, String(messageId), page];
-    const events = await sql<StoredEvent>(tx.connection, findStatement, values);
+    const events = await tx.sql<StoredEvent>(findStatement, values);
     await rewriteEvents(tx, messageId, events);
     blanked.push(...events.map(({ id }) => id));
   }
@@ -58,7 +57,7 @@ export async function blankMessage(
 
 async function rewriteEvents(tx: Transaction, messageId: number, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await sql(tx.connection, rewriteStatement, [
+  await tx.sql(rewriteStatement, [
     tx.account.id,
     events.map(({ id }) => id),
     events.map((event) => rewrite(event, 'account', event.account_payload)),

@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database, RunFigures, TouchedEndpoint, WebhookNotice } from '../postgres/database.ts';
-import type { Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import type { Statement } from '../postgres/sql-transaction.ts';
 import type { Presumed } from '../records/presumed-conversation.ts';
 import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
@@ -47,23 +46,18 @@ export interface Scope {
   proof?: Proof | null;
 }
 
-/** A transaction outside of accounts, for persons, system bots, and accounts themselves. Rows are changed through `em`. */
+/** A transaction outside of accounts, for persons, system bots, and accounts themselves. */
 export class OuterTransaction {
   protected readonly unit: UnitOfWork;
-  /** The transaction's connection, for statements that need no entities. */
-  readonly connection: Executor;
+  /** Runs a statement in the transaction; with all that is asked for before any is awaited, it is one round trip. */
+  readonly sql: Sql;
   /** The business time of the whole transaction. */
   readonly now: Date;
 
   constructor(unit: UnitOfWork) {
     this.unit = unit;
-    this.connection = unit.connection;
+    this.sql = unit.sql;
     this.now = unit.now;
-  }
-
-  /** The entity manager of the transaction, or of the innermost open savepoint. */
-  get em(): EntityManager {
-    return this.unit.em;
   }
 
   /** The account's id; null outside of accounts. */
@@ -190,7 +184,7 @@ export class Transaction extends OuterTransaction {
    */
   async say(conversation: Conversation, draft: MessageDraft, bot: BotDecision | null): Promise<Message> {
     const { conversations, messages } = this.#part;
-    const id = conversations.messageIds.get(conversation.id) ?? (await nextMessageId(this.connection));
+    const id = conversations.messageIds.get(conversation.id) ?? (await nextMessageId(this.sql));
     conversations.messageIds.delete(conversation.id);
     const message = { ...draft, id, conversationId: conversation.id };
     messages.push(message);

@@ -1,8 +1,7 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { enqueue } from '../deliveries/lanes/enqueue.ts';
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable, isUnformatted } from '../postgres/errors.ts';
-import { sql } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
 import { writeConversations } from '../records/held-changes.ts';
@@ -32,8 +31,8 @@ export interface LastStatement extends Statement {
  */
 export class UnitOfWork {
   readonly database: Database;
-  /** The connection of the transaction, for statements. */
-  readonly connection: SqlTransaction;
+  /** Runs statements in the transaction. */
+  readonly sql: Sql;
   /** The business time of the whole transaction. */
   readonly now: Date;
   /** By account. */
@@ -43,18 +42,14 @@ export class UnitOfWork {
   /** Whether it may presume, and whether it has. */
   readonly mayPresume: boolean;
   #hasPresumed = false;
-  #em: EntityManager | null = null;
+  readonly #transaction: SqlTransaction;
 
-  constructor(database: Database, connection: SqlTransaction, mayPresume: boolean) {
+  constructor(database: Database, transaction: SqlTransaction, mayPresume: boolean) {
     this.database = database;
-    this.connection = connection;
+    this.#transaction = transaction;
+    this.sql = transaction.sql;
     this.mayPresume = mayPresume;
     this.now = database.clock.now();
-  }
-
-  /** The entity manager of the innermost open savepoint. */
-  get em(): EntityManager {
-    return (this.#em ??= this.database.emOf(this.connection));
   }
 
   /** Starts `work` after the outermost commit; never inside the transaction, and never after a rollback. */
@@ -65,7 +60,7 @@ export class UnitOfWork {
   /** Sends a statement that verifies a presumption. Its failure is that of the statements after it. */
   presume({ text, parameters }: Statement): void {
     this.#hasPresumed = true;
-    this.connection.query(text, parameters).catch(() => undefined);
+    this.sql(text, parameters).catch(() => undefined);
   }
 
   /** Whether the error may come of a presumption, so that the work is to be done again without. */
@@ -83,11 +78,9 @@ export class UnitOfWork {
    * the commit since its beginning are forgotten.
    */
   async savepoint<Result>(work: () => Promise<Result>, ending: () => Promise<void>): Promise<Result> {
-    const outer = this.em;
     const undo = this.#mark();
     try {
-      return await outer.transactional(async (em) => {
-        this.#em = em;
+      return await this.#transaction.savepoint(async () => {
         const result = await work();
         await ending();
         return result;
@@ -95,8 +88,6 @@ export class UnitOfWork {
     } catch (error) {
       undo();
       throw error;
-    } finally {
-      this.#em = outer;
     }
   }
 
@@ -118,7 +109,6 @@ export class UnitOfWork {
 
   /** Writes the changed rows, so that later statements see them. */
   async writeRows(): Promise<void> {
-    await this.#em?.flush();
     for (const [accountId, part] of this.parts) await this.#writeRowsOf(accountId, part);
   }
 
@@ -127,7 +117,7 @@ export class UnitOfWork {
       ...writeConversations(conversations.byId.values()),
       ...insertMessages(messages.splice(0)),
     ]);
-    if (statement) await sql(this.connection, statement.text, statement.parameters);
+    if (statement) await this.sql(statement.text, statement.parameters);
   }
 
   // In one round trip, of accounts with subscribers that want bodies in another format: of others nothing is asked.
@@ -141,19 +131,17 @@ export class UnitOfWork {
 
   /** Writes the changed rows and the events. */
   async flush(): Promise<void> {
-    await this.#em?.flush();
     await this.#format();
     for (const { text, parameters, answered } of this.#writes()) {
-      answered?.(await sql(this.connection, text, parameters));
+      answered?.(await this.sql(text, parameters));
     }
   }
 
   /** Writes the changed rows and the events, commits, and starts the work after the commit. */
   async commit(): Promise<void> {
-    await this.#em?.flush();
     await this.#format();
     const last = [...this.#atCommit, ...this.#writes()];
-    const rows = await this.connection.commit<never>(last);
+    const rows = await this.#transaction.commit<never>(last);
     last.forEach(({ answered }, index) => answered?.(rows[index] ?? []));
     for (const work of this.#afterCommit) {
       try {
@@ -191,7 +179,7 @@ type Work<Result> = (unit: UnitOfWork) => Promise<Result>;
 
 /** What the work takes for granted; its error refuses the work, whatever that did. */
 export interface Proof {
-  verify(executor: SqlTransaction): Promise<void>;
+  verify(sql: Sql): Promise<void>;
   /** The transaction in which it was verified has committed. */
   committed(): void;
 }
@@ -204,11 +192,11 @@ async function commitOnce<Result>(
   work: Work<Result>,
   { proof, mayPresume }: { proof: Proof | null; mayPresume: boolean },
 ): Promise<Result> {
-  const connection = await database.begin();
-  const unit = new UnitOfWork(database, connection, mayPresume);
+  const transaction = await database.begin();
+  const unit = new UnitOfWork(database, transaction, mayPresume);
   try {
     // Sent with BEGIN and the first statement of the work, and answered before that.
-    const [verified, done] = await Promise.allSettled([proof?.verify(connection), work(unit)]);
+    const [verified, done] = await Promise.allSettled([proof?.verify(unit.sql), work(unit)]);
     if (verified.status === 'rejected') throw verified.reason;
     if (done.status === 'rejected') throw done.reason;
     await unit.commit();
@@ -218,7 +206,7 @@ async function commitOnce<Result>(
     if (isUnformatted(error)) for (const id of unit.parts.keys()) wantingAccounts(database).add(id);
     throw unit.mayHaveMisled(error) ? new Misled('The transaction presumed something', { cause: error }) : error;
   } finally {
-    await connection.end();
+    await transaction.end();
   }
 }
 

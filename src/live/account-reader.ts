@@ -85,7 +85,7 @@ export class AccountReader {
     const { accountId, database, inTurn } = this.#options;
     const concerned = ready.filter(({ place }) => place.position >= after);
     const { page, written } = await inTurn(async () => {
-      const read = await readPage(database.em(), { accountId, after, limit: pageSize });
+      const read = await readPage(database.sql, { accountId, after, limit: pageSize });
       return { page: read, written: await this.#prepare(read, concerned) };
     });
     this.#head = page.kept.head;
@@ -117,7 +117,7 @@ export class AccountReader {
   async #findViewers(events: readonly FeedEvent[], streams: readonly EventStream[]) {
     const { accountId, database } = this.#options;
     const standing = await findStanding(
-      database.em(),
+      database.sql,
       streams.map((stream) => stream.standing),
       database.clock.now(),
     );
@@ -125,7 +125,7 @@ export class AccountReader {
     const agents = new Set([...standing].filter(({ role }) => role === 'agent').map(({ agentId }) => agentId));
     const conversations = new Set(events.flatMap(({ conversationId }) => conversationId ?? []));
     const asked = { agents: [...agents], conversations: [...conversations] };
-    return findViewers(database.em(), accountId, asked);
+    return findViewers(database.sql, accountId, asked);
   }
 
   async #tellVisitors(
@@ -135,11 +135,11 @@ export class AccountReader {
     if (streams.length === 0) return new Map();
     const { accountId, database } = this.#options;
     const contacts = [...new Set(streams.map(({ visiting }) => visiting.contactId))];
-    const told = await tellVisitors(database.em(), { accountId, links: database.fileLinks }, { events, contacts });
+    const told = await tellVisitors(database.sql, { accountId, links: database.fileLinks }, { events, contacts });
     const listeners = new Set([...told.values()].map(({ contactId }) => contactId));
     const concerned = streams.filter(({ visiting }) => listeners.has(visiting.contactId));
     const valid = await findValidTokens(
-      database.em(),
+      database.sql,
       concerned.map(({ visiting }) => visiting),
     );
     for (const stream of concerned) if (!valid.has(stream.visiting.tokenId)) stream.close();

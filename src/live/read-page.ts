@@ -1,6 +1,6 @@
 import { seesEverything, visibleConversations } from '../domain/conversations/access.ts';
 import type { Actor } from '../events/transaction.ts';
-import { moment, sql, type Executor } from '../postgres/sql.ts';
+import { moment, type Sql } from '../postgres/sql.ts';
 
 /** An event in its account's feed. Positions count from 1, with gaps where events were deleted. */
 export interface FeedEvent {
@@ -65,9 +65,9 @@ const maxBytes = 4 * 1024 * 1024;
  * `reached`: where bodies are large, or many positions were looked at. A reader who continues from there sees every event
  * once, whatever is committed meanwhile.
  */
-export async function readPage(executor: Executor, request: PageRequest): Promise<FeedPage> {
+export async function readPage(sql: Sql, request: PageRequest): Promise<FeedPage> {
   const { after, limit } = request;
-  const rows = await sql<Row>(executor, statementFor(request), parametersOf(request));
+  const rows = await sql<Row>(statementFor(request), parametersOf(request));
   const events = rows.filter(isEvent).map(toEvent);
   const { reached, dropped, head, found } = { ...nothing, ...rows[0] };
   const isEnd = (found ?? 0) < limit && (found ?? 0) === events.length;
@@ -76,12 +76,10 @@ export async function readPage(executor: Executor, request: PageRequest): Promis
 }
 
 /** How far the account's feed goes now. */
-export async function readKept(executor: Executor, accountId: number): Promise<Kept> {
-  const [kept] = await sql<Kept>(
-    executor,
-    'SELECT dropped, position AS head FROM event_feed_heads WHERE account_id = $1',
-    [accountId],
-  );
+export async function readKept(sql: Sql, accountId: number): Promise<Kept> {
+  const [kept] = await sql<Kept>('SELECT dropped, position AS head FROM event_feed_heads WHERE account_id = $1', [
+    accountId,
+  ]);
   return kept ?? { dropped: 0, head: 0 };
 }
 

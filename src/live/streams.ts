@@ -5,7 +5,6 @@ import { findValidTokens } from '../domain/widget/seen-conversations.ts';
 import { ApiError, busy } from '../errors.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
 import type { Database } from '../postgres/database.ts';
-import { sql } from '../postgres/sql.ts';
 import { AccountReader } from './account-reader.ts';
 import { sealPlace, type Place } from './cursor.ts';
 import { EventStream, type Following } from './event-stream.ts';
@@ -151,19 +150,18 @@ export class EventStreams {
     const streams = this.#all();
     const agents = streams.filter((stream) => stream instanceof EventStream);
     const standing = await findStanding(
-      database.em(),
+      database.sql,
       agents.map((stream) => stream.standing),
       database.clock.now(),
     );
     for (const stream of agents) if (!standing.has(stream.standing)) stream.close();
     const visitors = streams.filter(isOfVisitor);
     const valid = await findValidTokens(
-      database.em(),
+      database.sql,
       visitors.map(({ visiting }) => visiting),
     );
     for (const stream of visitors) if (!valid.has(stream.visiting.tokenId)) stream.close();
-    const heads = await sql<{ account_id: number; position: number }>(
-      database.em(),
+    const heads = await database.sql<{ account_id: number; position: number }>(
       'SELECT account_id, position FROM event_feed_heads WHERE account_id = ANY ($1)',
       [[...this.#readers.keys()]],
     );
@@ -179,7 +177,7 @@ export class EventStreams {
       .filter(isOfVisitor)
       .flatMap((stream) => (stream.awaited === null ? [] : [{ stream, eventId: stream.awaited }]));
     const asked = waiting.map(({ stream, eventId }) => ({ accountId: stream.accountId, eventId }));
-    const atWork = await findBotsAtWork(this.#options.database.em(), asked);
+    const atWork = await findBotsAtWork(this.#options.database.sql, asked);
     for (const { stream, eventId } of waiting) {
       stream.showTyping(atWork.get(eventId) ?? false);
       if (!atWork.has(eventId) && stream.awaited === eventId) stream.awaited = null;

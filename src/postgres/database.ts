@@ -1,20 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MikroORM, type EntityClass, type EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
-import { takeBackBroken } from './broken-connections.ts';
+import { Pool } from 'pg';
 import { noFileLinks, type FileLinks } from '../lib/file-links.ts';
 import type { Clock } from '../lib/ports.ts';
 import { limitParameters, type TimeLimits } from './check-server.ts';
-import { ormContext } from './orm-context.ts';
-import { PreparingClient } from './prepared.ts';
+import { rowTypes } from './row-types.ts';
 import { SqlTransaction } from './sql-transaction.ts';
-import { moment, sql } from './sql.ts';
+import { moment, type Sql } from './sql.ts';
 
 export interface DatabaseOptions extends TimeLimits {
   url: string;
-  /** The entity classes of the ORM. */
-  entities: readonly EntityClass[];
   poolMax: number;
   /** Whether to run a transaction again after a lock timeout: only for background work, where no caller waits. */
   retriesLocks: boolean;
@@ -24,7 +19,7 @@ export interface DatabaseOptions extends TimeLimits {
    */
   plansOnce?: boolean;
   clock: Clock;
-  /** Called with warnings of the ORM, about broken connections for example; they contain no values. */
+  /** Called with the errors of idle connections, which the pool replaces; they contain no values. */
   warn: (message: string) => void;
   /** Called with errors of background work that has no caller: work after a commit, and sweeps. */
   failed: (error: unknown) => void;
@@ -78,13 +73,12 @@ const closePollMs = 5;
 
 /** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */
 export class Database {
-  readonly orm: MikroORM;
   readonly clock: Clock;
   readonly failed: DatabaseOptions['failed'];
   readonly retriesLocks: boolean;
   readonly fileLinks: FileLinks;
   readonly #announcements: EventEmitter;
-  #pool: Pool | null = null;
+  readonly #pool: Pool;
 
   constructor(options: DatabaseOptions) {
     this.clock = options.clock;
@@ -92,58 +86,43 @@ export class Database {
     this.retriesLocks = options.retriesLocks;
     this.fileLinks = options.fileLinks ?? noFileLinks;
     this.#announcements = options.beside ? options.beside.#announcements : new EventEmitter();
-    this.orm = new MikroORM({
-      clientUrl: options.url,
-      entities: [...options.entities],
-      pool: { min: 0, max: options.poolMax },
-      driverOptions: {
-        Client: PreparingClient,
-        ...limitParameters(options),
-        connectionTimeoutMillis: options.statementTimeoutMs,
-        application_name: 'switchboard',
-        ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
-        onPoolCreated: takeBackBroken,
-      },
-      preferReadReplicas: false,
-      validateRequired: false,
-      logger: options.warn,
-      debug: ['info'],
-      colors: false,
-      forceUtcTimezone: true,
+    this.#pool = new Pool({
+      connectionString: options.url,
+      max: options.poolMax,
+      types: rowTypes(),
+      ...limitParameters(options),
+      connectionTimeoutMillis: options.statementTimeoutMs,
+      application_name: 'switchboard',
+      ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
     });
+    // The statement that is under way fails by itself; without a listener the process would end.
+    const warn = ({ message }: Error): void => options.warn(`PostgreSQL connection error: ${message}`);
+    this.#pool.on('error', warn).on('connect', (client) => void client.on('error', warn));
   }
 
   /** The number of connections in use. */
   get inUse(): number {
-    return this.#pool ? this.#pool.totalCount - this.#pool.idleCount : 0;
+    return this.#pool.totalCount - this.#pool.idleCount;
   }
 
-  /** A new entity manager with an empty identity map. */
-  em(): EntityManager {
-    return this.orm.em.fork();
-  }
+  /** Runs a statement on a connection of its own, as a transaction of its own. */
+  readonly sql: Sql = (text, parameters) => SqlTransaction.single(this.#pool, text, parameters);
 
-  /** For single statements, each a transaction of its own: without the ORM, which has no part in them. */
-  readonly direct = {
-    query: async <Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> =>
-      SqlTransaction.single(await this.#getPool(), text, parameters),
-  };
+  /** Runs statements in one transaction, which records no events: what changes state for others is a `transact`. */
+  async transaction<Done>(work: (sql: Sql) => Promise<Done>): Promise<Done> {
+    const transaction = await this.begin();
+    try {
+      const done = await work(transaction.sql);
+      await transaction.commit();
+      return done;
+    } finally {
+      await transaction.end();
+    }
+  }
 
   /** Begins a transaction on a connection of its own, which its `end` returns. */
-  async begin(): Promise<SqlTransaction> {
-    return SqlTransaction.on(await this.#getPool());
-  }
-
-  /** An entity manager of a transaction that `begin` began. */
-  emOf(transaction: SqlTransaction): EntityManager {
-    if (!this.#pool) throw new Error('No transaction has begun');
-    const em = this.em();
-    em.setTransactionContext(ormContext(this.#pool, transaction));
-    return em;
-  }
-
-  async #getPool(): Promise<Pool> {
-    return (this.#pool ??= await this.orm.em.getConnection().getNativeClient());
+  begin(): Promise<SqlTransaction> {
+    return SqlTransaction.on(this.#pool);
   }
 
   /** Announces within this process that a transaction committed events, deliveries or a snooze. */
@@ -158,22 +137,19 @@ export class Database {
 
   /** The current time of the database's clock. */
   async time(): Promise<Date> {
-    const [row] = await sql<{ now: string }>(this.em(), 'SELECT clock_timestamp() AS now');
+    const [row] = await this.sql<{ now: string }>('SELECT clock_timestamp() AS now');
     return moment(row?.now ?? '');
   }
 
   /** Throws if the database does not answer. */
   async ping(): Promise<void> {
-    await sql(this.em(), 'SELECT 1');
+    await this.sql('SELECT 1');
   }
 
   /** Closes the connections when statements that have begun are answered. */
   async close(): Promise<void> {
-    // A database that never answered has no pool to wait for.
-    const pool = await this.#getPool().catch(() => null);
-    // Kysely forgets its pool at once, and so never returns a connection that is being opened: the pool would not end.
     do await sleep(closePollMs);
-    while (this.inUse + (pool?.waitingCount ?? 0) > 0);
-    await this.orm.close(true);
+    while (this.inUse + this.#pool.waitingCount > 0);
+    await this.#pool.end();
   }
 }

@@ -7,7 +7,6 @@ import { databasePlace, reasonOf } from './await-database.ts';
 import { takeBackBroken } from './broken-connections.ts';
 import { isLockTimeout, isRetryable } from './errors.ts';
 import { appliedMigrations, migrations, refuseUnknown } from './migrations/index.ts';
-import { sql } from './sql.ts';
 import { schemaChannel } from './wake-calls.ts';
 
 /** How long a migration waits for locks, and who hears of it. */
@@ -77,7 +76,7 @@ async function migrateOnce(url: string, wanted: typeof migrations, lockMs: numbe
       await em.execute(`SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = 0`);
       // Serializes processes that start at the same time; the lock lasts until the end of this transaction.
       await em.execute('SELECT pg_advisory_xact_lock(7237001)');
-      const applied = await appliedMigrations(em);
+      const applied = await appliedMigrations((text) => em.execute(text));
       refuseUnknown(applied, wanted);
       if (wanted.every(({ name }) => applied.includes(name))) return [];
       await lockTables(em);
@@ -94,8 +93,7 @@ async function migrateOnce(url: string, wanted: typeof migrations, lockMs: numbe
 // them would wait for one and hold another. Access tokens come first, so that new requests wait before they hold anything. The
 // list of migrations stays readable, for readiness checks.
 async function lockTables(em: EntityManager): Promise<void> {
-  const tables = await sql<{ name: string }>(
-    em,
+  const tables = await em.execute<{ name: string }[]>(
     `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'
        AND pg_has_role(tableowner, 'MEMBER') ORDER BY tablename <> 'access_tokens', tablename`,
   );

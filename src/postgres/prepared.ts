@@ -1,5 +1,3 @@
-import { Client, type ClientConfig } from 'pg';
-
 const names = new Map<string, string>();
 
 /**
@@ -13,23 +11,7 @@ export function prepared(text: string): string {
 
 const ending = new Set(['BEGIN', 'COMMIT', 'ROLLBACK']);
 
-/** The name under which batches keep a statement prepared; '' for those that are not. */
+/** The name under which connections keep a statement prepared; '' for those that are not. */
 export function nameOf(text: string): string {
-  const name = names.get(text);
-  // Connections keep what they send by itself and what they send in batches apart.
-  if (name !== undefined) return `batch_${name}`;
-  return ending.has(text) ? `batch_${text}` : '';
-}
-
-/** A connection that sends marked statements by name, so that PostgreSQL prepares them. */
-export class PreparingClient extends Client {
-  constructor(config?: string | ClientConfig) {
-    super(config);
-    const query = this.query.bind(this) as (query: unknown, values?: unknown) => unknown;
-    const preparing = (text: unknown, values?: unknown): unknown => {
-      const name = typeof text === 'string' ? names.get(text) : undefined;
-      return name === undefined ? query(text, values) : query({ name, text, values });
-    };
-    this.query = preparing as typeof this.query;
-  }
+  return names.get(text) ?? (ending.has(text) ? text : '');
 }

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { Batch, type Result } from './batch.ts';
 import { nameOf } from './prepared.ts';
+import type { Sql } from './sql.ts';
 
 /** A statement with its parameters `$1 …`. */
 export interface Statement {
@@ -17,6 +18,7 @@ export class SqlTransaction {
   #gathering: Batch | null = null;
   #hasBegun = false;
   #isOver = false;
+  #savepoints = 0;
 
   private constructor(client: PoolClient) {
     this.#client = client;
@@ -40,12 +42,7 @@ export class SqlTransaction {
     }
   }
 
-  async query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.execute(text, parameters)).rows as Row[];
-  }
-
-  /** Like query, with what PostgreSQL says of the statement. */
-  async execute(text: string, parameters: readonly unknown[]): Promise<Result> {
+  readonly sql: Sql = async <Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
     // Work that was left behind by an error must not reach whoever has the connection now.
     if (this.#isOver) throw new Error('The transaction is over');
     if (!this.#hasBegun) {
@@ -53,12 +50,28 @@ export class SqlTransaction {
       // Its failure is that of the statement after it.
       this.#add('BEGIN', []).catch(() => undefined);
     }
-    return this.#add(text, parameters);
+    return (await this.#add(text, parameters)).rows as Row[];
+  };
+
+  /** Runs `work` in a savepoint, to which it rolls back when `work` fails; SAVEPOINT goes with its first statement. */
+  async savepoint<Done>(work: () => Promise<Done>): Promise<Done> {
+    const name = `savepoint_${++this.#savepoints}`;
+    // Its failure is that of the statement after it.
+    this.sql(`SAVEPOINT ${name}`).catch(() => undefined);
+    try {
+      const done = await work();
+      await this.sql(`RELEASE ${name}`);
+      return done;
+    } catch (error) {
+      // Where this fails, so does whatever the transaction asks for next: the first error says more.
+      await this.sql(`ROLLBACK TO ${name}`).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Sends the last statements together with COMMIT, which is not run when one of them fails; returns the rows of each. */
-  async commit<Row>(last: readonly Statement[]): Promise<Row[][]> {
-    const written = last.map(({ text, parameters }) => this.query<Row>(text, parameters));
+  async commit<Row>(last: readonly Statement[] = []): Promise<Row[][]> {
+    const written = last.map(({ text, parameters }) => this.sql<Row>(text, parameters));
     if (!this.#hasBegun) return [];
     const [rows, { tag }] = await Promise.all([Promise.all(written), this.#add('COMMIT', [])]);
     this.#isOver = true;

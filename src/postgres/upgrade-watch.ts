@@ -21,7 +21,7 @@ export class UpgradeWatch {
   /** Looks into the database; returns whether it was upgraded. */
   async look(): Promise<boolean> {
     if (this.#isUpgraded) return true;
-    const unknown = unknownAmong(await appliedMigrations(this.#database.em()));
+    const unknown = unknownAmong(await appliedMigrations(this.#database.sql));
     if (unknown.length > 0 && !this.#isUpgraded) {
       this.#isUpgraded = true;
       this.#database.announce('upgraded', unknown);

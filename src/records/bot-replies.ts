@@ -1,5 +1,5 @@
 import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 
 const statement = prepared(`
   SELECT count(*)::int AS count FROM conversations c JOIN messages m ON m.account_id = c.account_id AND m.conversation_id = c.id
@@ -12,9 +12,9 @@ const statement = prepared(`
  * it handed the conversation over do not count.
  */
 export async function countBotReplies(
-  executor: Executor,
+  sql: Sql,
   { accountId, conversationId, botId }: { accountId: number; conversationId: number; botId: number },
 ): Promise<number> {
-  const [row] = await sql<{ count: number }>(executor, statement, [accountId, conversationId, botId]);
+  const [row] = await sql<{ count: number }>(statement, [accountId, conversationId, botId]);
   return row?.count ?? 0;
 }

@@ -1,5 +1,5 @@
 import { prepared } from '../postgres/prepared.ts';
-import { moment, momentOrNull, sql, type Executor } from '../postgres/sql.ts';
+import { moment, momentOrNull, type Sql } from '../postgres/sql.ts';
 import type {
   BotSilence,
   Conversation,
@@ -91,12 +91,8 @@ const read = `SELECT ${columns} FROM conversations c ${joins}`;
 const findOne = prepared(`${read} WHERE c.account_id = $1 AND c.id = $2`);
 
 /** A conversation of the account, or null. To change one, lock it by Transaction.conversation. */
-export async function findConversation(
-  executor: Executor,
-  accountId: number,
-  id: number,
-): Promise<Conversation | null> {
-  const [row] = await sql<Row>(executor, findOne, [accountId, id]);
+export async function findConversation(sql: Sql, accountId: number, id: number): Promise<Conversation | null> {
+  const [row] = await sql<Row>(findOne, [accountId, id]);
   return row ? toConversation(row) : null;
 }
 
@@ -160,12 +156,8 @@ const inOrder = 'WHERE c.account_id = $1 AND c.id = ANY($2) ORDER BY array_posit
 const findMany = prepared(`${read} ${inOrder}`);
 
 /** The conversations of the account with these ids, in the order of the ids. */
-export async function findConversations(
-  executor: Executor,
-  accountId: number,
-  ids: readonly number[],
-): Promise<Conversation[]> {
-  const rows = await sql<Row>(executor, findMany, [accountId, ids]);
+export async function findConversations(sql: Sql, accountId: number, ids: readonly number[]): Promise<Conversation[]> {
+  const rows = await sql<Row>(findMany, [accountId, ids]);
   return rows.map(toConversation);
 }
 
@@ -182,12 +174,12 @@ const findManyListed = prepared(`SELECT ${columns}, ${lastMessageColumn} FROM co
  * one is planned anew for each filter, which these joins would make dear.
  */
 export async function findListedConversations(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   ids: readonly number[],
 ): Promise<ListedConversation[]> {
   if (ids.length === 0) return [];
-  const rows = await sql<Row & { last_message: MessageRow | null }>(executor, findManyListed, [accountId, ids]);
+  const rows = await sql<Row & { last_message: MessageRow | null }>(findManyListed, [accountId, ids]);
   return rows.map((row) => ({
     conversation: toConversation(row),
     lastMessage: row.last_message && toMessage(row.last_message),
@@ -196,14 +188,14 @@ export async function findListedConversations(
 
 /** Makes a function that reads a conversation like findConversation, together with whether it meets a condition. */
 export function readerWith(condition: string): (
-  executor: Executor,
+  sql: Sql,
   /** Parameters `$1` to `$3` of the condition on `c`. */
   parameters: [accountId: number, actorId: number | null, id: number],
 ) => Promise<{ conversation: Conversation; meets: boolean } | null> {
   const statement = prepared(`SELECT ${columns}, coalesce(${condition}, false) AS meets FROM conversations c ${joins}
     WHERE c.account_id = $1 AND c.id = $3`);
-  return async (executor, parameters) => {
-    const [row] = await sql<Row & { meets: boolean }>(executor, statement, parameters);
+  return async (sql, parameters) => {
+    const [row] = await sql<Row & { meets: boolean }>(statement, parameters);
     return row ? { conversation: toConversation(row), meets: row.meets } : null;
   };
 }

@@ -1,4 +1,4 @@
-import { moment, sql, type Executor } from '../postgres/sql.ts';
+import { moment, type Sql } from '../postgres/sql.ts';
 
 /** A message of the customer. */
 export interface CustomerWords {
@@ -9,12 +9,11 @@ export interface CustomerWords {
 
 /** The customer's messages in a conversation from one on, in their order. */
 export async function findCustomerWords(
-  executor: Executor,
+  sql: Sql,
   { accountId, conversationId }: { accountId: number; conversationId: number },
   { from, limit }: { from: number; limit: number },
 ): Promise<CustomerWords[]> {
   const rows = await sql<{ id: number; content: string; created_at: string }>(
-    executor,
     `SELECT id, content, created_at FROM messages
      WHERE account_id = $1 AND conversation_id = $2 AND id >= $3 AND message_type = 'incoming' ORDER BY id LIMIT $4`,
     [accountId, conversationId, from, limit],

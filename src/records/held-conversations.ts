@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import type { Held } from './held-changes.ts';
 import type { Conversation, Named } from './conversation.ts';
 import type { Presumed } from './presumed-conversation.ts';
@@ -13,7 +13,7 @@ import {
 
 /** The transaction that holds them. */
 interface Within {
-  connection: Executor;
+  sql: Sql;
   account: Named;
 }
 
@@ -32,10 +32,10 @@ export class HeldConversations {
   readonly botMessages = new Map<number, number>();
 
   /** Locks a conversation; null when the account has none with the id. */
-  async lock({ connection, account }: Within, id: number): Promise<Conversation | null> {
+  async lock({ sql, account }: Within, id: number): Promise<Conversation | null> {
     const held = this.#held.get(id);
     if (held) return held.conversation;
-    const row = await lockConversationRow(connection, account.id, id);
+    const row = await lockConversationRow(sql, account.id, id);
     return row && this.#hold(row);
   }
 
@@ -52,21 +52,21 @@ export class HeldConversations {
   }
 
   /** Locks conversations by one statement, in the order of their ids. */
-  async lockMany({ connection, account }: Within, choice: RowChoice): Promise<Conversation[]> {
-    const rows = await lockConversationRows(connection, account.id, choice);
+  async lockMany({ sql, account }: Within, choice: RowChoice): Promise<Conversation[]> {
+    const rows = await lockConversationRows(sql, account.id, choice);
     return rows.map((row) => this.#held.get(row.conversation.id)?.conversation ?? this.#hold(row));
   }
 
   /** Creates a conversation at `now`; null without its inbox or contact. */
-  async create({ connection, account }: Within, draft: ConversationDraft, now: Date): Promise<Conversation | null> {
-    const created = await draftConversation(connection, account.id, draft, now);
+  async create({ sql, account }: Within, draft: ConversationDraft, now: Date): Promise<Conversation | null> {
+    const created = await draftConversation(sql, account.id, draft, now);
     return created && this.#hold(created, null);
   }
 
   /** Deletes locked conversations, with the rows that refer to them. */
-  async delete({ connection, account }: Within, conversations: readonly Conversation[]): Promise<void> {
+  async delete({ sql, account }: Within, conversations: readonly Conversation[]): Promise<void> {
     const ids = conversations.map(({ id }) => id);
-    await sql(connection, 'DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [account.id, ids]);
+    await sql('DELETE FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [account.id, ids]);
     for (const id of ids) this.#held.delete(id);
   }
 

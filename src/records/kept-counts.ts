@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 
 // The columns that distinguish kinds of conversations, and the numbers of each kind.
 const kind = 'account_id, assignee_id, status, inbox_id, team_id, agent_bot_id';
@@ -14,11 +14,10 @@ export const countedConversations = ['conversation_counts', 'conversation_count_
 
 /** Accounts with changes that are not merged into their counts yet, in the order of their ids. */
 export async function findUnmergedAccounts(
-  executor: Executor,
+  sql: Sql,
   { after, limit }: { after: number; limit: number },
 ): Promise<{ id: number }[]> {
   return sql<{ id: number }>(
-    executor,
     `SELECT DISTINCT account_id AS id FROM conversation_count_changes WHERE account_id > $1 ORDER BY id LIMIT $2`,
     [after, limit],
   );
@@ -30,9 +29,8 @@ const mergedAtOnce = 10_000;
  * Merges changes of an account into its counts, in the lock order of counts; returns whether more may be left. Skips changes
  * that another process is merging. Writers of conversations only insert changes, so they never wait for it.
  */
-export async function mergeCounts(executor: Executor, accountId: number): Promise<boolean> {
+export async function mergeCounts(sql: Sql, accountId: number): Promise<boolean> {
   const [row] = await sql<{ taken: number }>(
-    executor,
     `WITH taken AS (
        DELETE FROM conversation_count_changes WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM conversation_count_changes WHERE account_id = $1 LIMIT ${mergedAtOnce} FOR UPDATE SKIP LOCKED))
@@ -48,7 +46,6 @@ export async function mergeCounts(executor: Executor, accountId: number): Promis
     [accountId],
   );
   await sql(
-    executor,
     `DELETE FROM conversation_counts WHERE ctid = ANY (ARRAY(SELECT ctid FROM conversation_counts
        WHERE account_id = $1 AND total = 0 AND assigned = 0 FOR UPDATE SKIP LOCKED))`,
     [accountId],
@@ -64,11 +61,10 @@ export interface CountedInbox {
 
 /** Inboxes, existing ones and those in counts, in the order of accounts and ids. */
 export function findCountedInboxes(
-  executor: Executor,
+  sql: Sql,
   { after, limit }: { after: CountedInbox | null; limit: number },
 ): Promise<CountedInbox[]> {
   return sql<CountedInbox>(
-    executor,
     `SELECT account_id, id AS inbox_id FROM inboxes WHERE (account_id, id) > ($1, $2)
      UNION SELECT account_id, inbox_id FROM conversation_counts WHERE (account_id, inbox_id) > ($1, $2)
      ORDER BY account_id, inbox_id LIMIT $3`,
@@ -80,12 +76,11 @@ export function findCountedInboxes(
  * Recounts an inbox's conversations and corrects the counts; returns how many kinds were wrong, which should be 0. Reads one
  * snapshot and inserts the differences as changes, so that concurrent changes are counted too.
  */
-export async function recount(executor: Executor, { account_id, inbox_id }: CountedInbox): Promise<number> {
+export async function recount(sql: Sql, { account_id, inbox_id }: CountedInbox): Promise<number> {
   const kept = ['conversation_counts', 'conversation_count_changes']
     .map((table) => `SELECT ${kind}, -total, -assigned FROM ${table} WHERE account_id = $1 AND inbox_id = $2`)
     .join(' UNION ALL ');
   const rows = await sql(
-    executor,
     `INSERT INTO conversation_count_changes (${columns})
      SELECT ${kind}, sum(total), sum(assigned) FROM (
        SELECT c.account_id, whose.assignee_id, c.status, c.inbox_id, c.team_id, c.agent_bot_id, count(*) AS total,

@@ -1,5 +1,5 @@
 import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import { columns, findConversation, findConversations, joins, toConversation, type Row } from './conversation-rows.ts';
 import type { Conversation, ConversationStatus } from './conversation.ts';
 
@@ -20,10 +20,10 @@ export interface Reserved {
 }
 
 /** A conversation of the account, locked (FOR UPDATE) until the transaction ends; null when there is none. */
-export async function lockConversationRow(executor: Executor, accountId: number, id: number): Promise<Reserved | null> {
-  const [row] = await sql<LockedRow>(executor, lockOne, [accountId, id]);
+export async function lockConversationRow(sql: Sql, accountId: number, id: number): Promise<Reserved | null> {
+  const [row] = await sql<LockedRow>(lockOne, [accountId, id]);
   if (row?.unchanged) return { messageId: row.message_id, conversation: toConversation(row) };
-  const conversation = row && (await findConversation(executor, accountId, id));
+  const conversation = row && (await findConversation(sql, accountId, id));
   return conversation ? { messageId: row.message_id, conversation } : null;
 }
 
@@ -43,7 +43,7 @@ export interface RowChoice {
 
 /** Like lockConversationRow, for many: in the order of their ids, which is the lock order. */
 export async function lockConversationRows(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { ids, parameters, skipLocked = false, hot = false, reserves = false }: RowChoice,
 ): Promise<Reserved[]> {
@@ -52,9 +52,9 @@ export async function lockConversationRows(
     WITH c AS MATERIALIZED (SELECT *, ctid AS place FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids}))
       ORDER BY id FOR UPDATE ${skipLocked ? 'SKIP LOCKED' : ''})
     SELECT ${messageId} AS message_id, ${isUnchanged}, ${columns} FROM c ${joins} ORDER BY c.id`;
-  const rows = await sql<LockedRow>(executor, hot ? prepared(statement) : statement, [accountId, ...parameters]);
+  const rows = await sql<LockedRow>(hot ? prepared(statement) : statement, [accountId, ...parameters]);
   const stale = rows.filter(({ unchanged }) => !unchanged).map(({ id }) => id);
-  const anew = stale.length > 0 ? await findConversations(executor, accountId, stale) : [];
+  const anew = stale.length > 0 ? await findConversations(sql, accountId, stale) : [];
   const readAnew = new Map(anew.map((conversation) => [conversation.id, conversation]));
   return rows.map((row) => ({
     conversation: readAnew.get(row.id) ?? toConversation(row),
@@ -89,12 +89,12 @@ const draftStatement = prepared(`
 
 /** A conversation created at `now`, as findConversation will read it; not inserted yet. Null without its inbox or contact. */
 export async function draftConversation(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   draft: ConversationDraft,
   now: Date,
 ): Promise<Reserved | null> {
-  const [row] = await sql<Row & { message_id: number }>(executor, draftStatement, [
+  const [row] = await sql<Row & { message_id: number }>(draftStatement, [
     accountId,
     draft.inboxId,
     draft.contactId,

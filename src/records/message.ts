@@ -1,5 +1,5 @@
 import { prepared } from '../postgres/prepared.ts';
-import { moment, sql, type Executor } from '../postgres/sql.ts';
+import { moment, type Sql } from '../postgres/sql.ts';
 import { valuesOf, type Part } from '../postgres/write-set.ts';
 import { attachFiles, type Attachment } from './attachment.ts';
 import { columns, excerptColumns, joins, shortenedColumns } from './listed-messages.ts';
@@ -107,8 +107,8 @@ function touchContact([id, at]: readonly [number | null, Date], index: number): 
 }
 
 /** The next message's id; to be taken under the lock of its conversation, so that its messages are in the order of ids. */
-export async function nextMessageId(executor: Executor): Promise<number> {
-  const rows = await sql<{ id: number }>(executor, `SELECT nextval('messages_id_seq') AS id`);
+export async function nextMessageId(sql: Sql): Promise<number> {
+  const rows = await sql<{ id: number }>(`SELECT nextval('messages_id_seq') AS id`);
   return (rows[0] as { id: number }).id;
 }
 
@@ -135,7 +135,7 @@ const pageSizeAfter = 100;
  * then before the other, if given). Fewer where they are large, and at least one: a reader goes on from the outermost.
  */
 export async function findMessages(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   conversationId: number,
   window: MessageWindow,
@@ -145,7 +145,6 @@ export async function findMessages(
   const limit = window.limit ?? (forward ? pageSizeAfter : pageSize);
   const order = forward ? 'created_at, id' : 'created_at DESC, id DESC';
   const rows = await sql<MessageRow>(
-    executor,
     `SELECT ${window.isShortened ? shortenedColumns : columns} FROM (
        SELECT *, row_number() OVER page AS place,
          sum(octet_length(content) + octet_length(content_attributes::text)) OVER page AS bytes
@@ -187,23 +186,18 @@ export function toMessage(row: MessageRow): Message {
 
 /** A message of a conversation, or null. */
 export async function findMessage(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   conversationId: number,
   id: number,
 ): Promise<Message | null> {
-  const [message] = await findMessagesById(executor, accountId, [id]);
+  const [message] = await findMessagesById(sql, accountId, [id]);
   return message?.conversationId === conversationId ? message : null;
 }
 
 /** The newest public message of a conversation that asks for a choice or an e-mail address, or null. */
-export async function findNewestQuestion(
-  executor: Executor,
-  accountId: number,
-  conversationId: number,
-): Promise<Message | null> {
+export async function findNewestQuestion(sql: Sql, accountId: number, conversationId: number): Promise<Message | null> {
   const [row] = await sql<MessageRow>(
-    executor,
     `SELECT ${columns} FROM (
        SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
          AND message_type = 'outgoing' AND NOT private AND content_type <> 'text'
@@ -214,13 +208,8 @@ export async function findNewestQuestion(
 }
 
 /** The messages of the account with these ids, in no order. */
-export async function findMessagesById(
-  executor: Executor,
-  accountId: number,
-  ids: readonly number[],
-): Promise<Message[]> {
+export async function findMessagesById(sql: Sql, accountId: number, ids: readonly number[]): Promise<Message[]> {
   const rows = await sql<MessageRow>(
-    executor,
     `SELECT ${columns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`,
     [accountId, ids],
   );
@@ -229,18 +218,17 @@ export async function findMessagesById(
 
 /** Like findMessagesById, with long texts shortened to the surroundings of the text that was searched for. */
 export async function findExcerptsById(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { ids, text }: { ids: readonly number[]; text: string },
 ): Promise<Message[]> {
   const statement = `SELECT ${excerptColumns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`;
-  return (await sql<MessageRow>(executor, statement, [accountId, ids, text.trim()])).map(toMessage);
+  return (await sql<MessageRow>(statement, [accountId, ids, text.trim()])).map(toMessage);
 }
 
 /** Writes the columns of a message that may change. */
-export async function saveMessage(executor: Executor, accountId: number, message: Message, now: Date): Promise<void> {
+export async function saveMessage(sql: Sql, accountId: number, message: Message, now: Date): Promise<void> {
   await sql(
-    executor,
     `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6, attachments = $7
      WHERE account_id = $1 AND id = $2`,
     [
@@ -259,12 +247,8 @@ const findLast = prepared(`SELECT ${columns} FROM (SELECT * FROM messages WHERE 
   ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}`);
 
 /** The newest message of a conversation, or null. */
-export async function findLastMessage(
-  executor: Executor,
-  accountId: number,
-  conversationId: number,
-): Promise<Message | null> {
-  const [row] = await sql<MessageRow>(executor, findLast, [accountId, conversationId]);
+export async function findLastMessage(sql: Sql, accountId: number, conversationId: number): Promise<Message | null> {
+  const [row] = await sql<MessageRow>(findLast, [accountId, conversationId]);
   return row ? toMessage(row) : null;
 }
 
@@ -273,12 +257,12 @@ const countStatement = prepared(`SELECT count(*) AS count FROM messages WHERE ac
 
 /** The number of public messages from bots in the conversation since a moment. */
 export async function countBotMessagesSince(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   conversationId: number,
   since: Date,
 ): Promise<number> {
-  const rows = await sql<{ count: number }>(executor, countStatement, [accountId, conversationId, since]);
+  const rows = await sql<{ count: number }>(countStatement, [accountId, conversationId, since]);
   return rows[0]?.count ?? 0;
 }
 
@@ -286,12 +270,8 @@ const findQuestion = prepared(`SELECT content FROM messages WHERE account_id = $
   AND message_type = 'incoming' AND content <> '' ORDER BY created_at DESC, id DESC LIMIT 1`);
 
 /** The text of the customer's last message in a conversation; null when there is none. */
-export async function findLastQuestion(
-  executor: Executor,
-  accountId: number,
-  conversationId: number,
-): Promise<string | null> {
-  const [row] = await sql<{ content: string }>(executor, findQuestion, [accountId, conversationId]);
+export async function findLastQuestion(sql: Sql, accountId: number, conversationId: number): Promise<string | null> {
+  const [row] = await sql<{ content: string }>(findQuestion, [accountId, conversationId]);
   return row?.content ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { prepared } from '../postgres/prepared.ts';
-import { sql, type Executor } from '../postgres/sql.ts';
+import type { Sql } from '../postgres/sql.ts';
 import type { Named } from './conversation.ts';
 
 /**
@@ -72,19 +72,18 @@ const holdStatement = prepared(`SELECT ${servingBotColumns} FROM agent_bots b
  * A bot that the account may set on a conversation, its own or a system bot, locked against deletion until the transaction
  * ends; null when there is none.
  */
-export async function holdBot(executor: Executor, accountId: number, id: number): Promise<ServingBot | null> {
-  const [row] = await sql<ServingBotRow>(executor, holdStatement, [accountId, id]);
+export async function holdBot(sql: Sql, accountId: number, id: number): Promise<ServingBot | null> {
+  const [row] = await sql<ServingBotRow>(holdStatement, [accountId, id]);
   return row ? toServingBot(row, 'conversation') : null;
 }
 
 /** The bots of inboxes, by inbox id; inboxes without a bot have no entry. */
 export async function findInboxBots(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   inboxIds: readonly number[],
 ): Promise<Map<number, ServingBot>> {
   const rows = await sql<ServingBotRow & { inbox_id: number }>(
-    executor,
     `SELECT i.id AS inbox_id, ${servingBotColumns} FROM inboxes i JOIN agent_bots b ON b.id = i.agent_bot_id
      WHERE i.account_id = $1 AND i.id = ANY ($2)`,
     [accountId, inboxIds],

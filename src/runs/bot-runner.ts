@@ -10,7 +10,6 @@ import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import type { BotToRun, FoundWithBot } from '../records/bot-to-run.ts';
 import type { Database } from '../postgres/database.ts';
 import { isBrokenReference } from '../postgres/errors.ts';
-import { sql } from '../postgres/sql.ts';
 import { findMessages } from '../records/message.ts';
 import type { Conversation } from '../records/conversation.ts';
 import { ApiError } from '../errors.ts';
@@ -78,12 +77,12 @@ export class BotRunner {
     this.#ports = {
       ...options,
       readMessages: ({ accountId, conversationId }, window) =>
-        findMessages(database.em(), accountId, conversationId, window),
+        findMessages(database.sql, accountId, conversationId, window),
       doors: {
         ...options.doors,
         storage: {
-          read: (place, key, now) => readStored(database.em(), place, key, now),
-          used: (place, now) => storedBytes(database.em(), place, now),
+          read: (place, key, now) => readStored(database.sql, place, key, now),
+          used: (place, now) => storedBytes(database.sql, place, now),
           maxBytes: options.storageBytes,
         },
       },
@@ -112,7 +111,7 @@ export class BotRunner {
 
   // Whoever deletes a bot does not wait for its runs.
   async #isGone(botId: number): Promise<boolean> {
-    return (await sql(this.#options.database.em(), 'SELECT FROM agent_bots WHERE id = $1', [botId])).length === 0;
+    return (await this.#options.database.sql('SELECT FROM agent_bots WHERE id = $1', [botId])).length === 0;
   }
 
   #conclude(run: RunOfFound, settle: Settle): Promise<void> {

@@ -71,7 +71,7 @@ export class InstalledPlugins {
       this.#loaded.set(hash, known);
       return known.plugin;
     }
-    const found = await findBundle(this.#options.database.em(), hash);
+    const found = await findBundle(this.#options.database.sql, hash);
     if (!found) return null;
     const manifest = readStoredManifest(found.manifest);
     const plugin = { id: manifest.id, manifest, bundle: { hash, code: found.code } };
@@ -92,10 +92,10 @@ export class InstalledPlugins {
 
   /** Reads again what runs, if plugins have changed. */
   async refresh(): Promise<void> {
-    const em = this.#options.database.em();
-    const revision = await readRevision(em);
+    const sql = this.#options.database.sql;
+    const revision = await readRevision(sql);
     if (revision <= this.#revision) return;
-    const runnable = await readRunnable(em);
+    const runnable = await readRunnable(sql);
     // Another look may have read later.
     if (revision <= this.#revision) return;
     this.#runnable = runnable;

@@ -2,13 +2,11 @@ import { ApiError, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { lockConversation } from '../domain/conversations/access.ts';
 import { readAssignment } from '../domain/conversations/assignments.ts';
-import { sql } from '../postgres/sql.ts';
 import type { Named } from '../records/conversation.ts';
 
 /** The id of the team with a name, whatever its case. Errors: 404. */
 export async function teamCalled(tx: Transaction, name: string): Promise<number> {
-  const [team] = await sql<{ id: number }>(
-    tx.em,
+  const [team] = await tx.sql<{ id: number }>(
     'SELECT id FROM teams WHERE account_id = $1 AND lower(name) = lower($2) ORDER BY name = $2 DESC, id LIMIT 1',
     [tx.account.id, name],
   );

@@ -13,7 +13,7 @@ import { runBot, type Run } from '../runs/run.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import type { SimulatedRun } from './api.ts';
 import type { Script } from './script.ts';
-import { executorOf } from './stage/rows.ts';
+import { sqlOf } from './stage/rows.ts';
 import type { Stage, StageEvent } from './stage/stage.ts';
 
 /** The bot of a simulation. */
@@ -118,10 +118,10 @@ export class Player {
 }
 
 function storageOf(stage: Stage): StorageReader {
-  const executor = executorOf(stage);
+  const sql = sqlOf(stage);
   return {
-    read: (place, key, now) => readStored(executor, place, key, now),
-    used: (place, now) => storedBytes(executor, place, now),
+    read: (place, key, now) => readStored(sql, place, key, now),
+    used: (place, now) => storedBytes(sql, place, now),
     maxBytes: Infinity,
   };
 }

@@ -24,9 +24,9 @@ describe('who is signed in at the console, and in which account', function () {
     const { id, administrator } = await addAccount(app, 'Second');
     second = id;
     admin = administrator.headers;
-    await app.app.database
-      .em()
-      .transactional((em) => addAgent(em, { accountId: second, userId: person.id, role: 'agent', now: new Date() }));
+    await app.app.database.transaction((sql) =>
+      addAgent(sql, { accountId: second, userId: person.id, role: 'agent', now: new Date() }),
+    );
     foreign = (await addAccount(app, 'Foreign')).id;
     await app.post('labels', { title: 'of-the-first' });
     await app.query('INSERT INTO labels (account_id, title, color) SELECT $1, $2, color FROM labels LIMIT 1', [

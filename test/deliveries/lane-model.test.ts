@@ -61,7 +61,7 @@ describe('the model of a lane', () => {
   async function claimAll(): Promise<Claimed[]> {
     await bench.rows('UPDATE lanes SET lease_token = NULL');
     const shares = await bench.shares(lanes);
-    const { heads, idle } = await claimDue(bench.em, { shares, leaseSeconds, token, holdAttempts });
+    const { heads, idle } = await claimDue(bench.sql, { shares, leaseSeconds, token, holdAttempts });
     expect(heads.length + idle.length).to.equal(lanes);
     return heads;
   }
@@ -81,7 +81,7 @@ describe('the model of a lane', () => {
       const model = await draw();
       const heads = await claimAll();
       const results = heads.map((claimed) => ({ ...bench.resultOf(claimed), goesOn: true }));
-      const written = await finishAndGoOn(bench.em, results, { holdAttempts, leaseSeconds: 1 });
+      const written = await finishAndGoOn(bench.sql, results, { holdAttempts, leaseSeconds: 1 });
       expect(written).to.have.lengthOf(heads.length);
       for (const { laneId, deliveryId, isDue, next } of written) {
         const left = (model.get(laneId) ?? []).filter(({ eventId }) => eventId !== deliveryId);
@@ -95,7 +95,7 @@ describe('the model of a lane', () => {
   it('is due again when a lane that is given back is', async () => {
     const model = await draw();
     const leases = laneIds.map((laneId) => ({ laneId, token }));
-    await bench.em.transactional((em) => releaseLanes(em, leases, holdAttempts));
+    await bench.transaction((sql) => releaseLanes(sql, leases, holdAttempts));
     const rows = await bench.rows('SELECT id, extract(epoch FROM due_at - now())::float8 / 60 AS minutes FROM lanes');
     for (const { id, minutes } of rows) {
       const dueAt = dueAtOf(model.get(Number(id)) ?? [], holdAttempts);

@@ -3,7 +3,6 @@ import { send } from '../../src/domain/conversations/send.ts';
 import { placeEvents } from '../../src/events/feed.ts';
 import { system, transact, type Transaction } from '../../src/events/transaction.ts';
 import { readPage, type FeedEvent } from '../../src/live/read-page.ts';
-import { sql } from '../../src/postgres/sql.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { TestApp } from '../support/app.ts';
 import { hold, untilWaiting } from '../support/lock.ts';
@@ -33,7 +32,7 @@ describe('the feed of events', () => {
   const run = <Result>(work: (tx: Transaction) => Promise<Result>) =>
     transact(app.app.database, { account: { id: 1, name: 'Demo account' }, actor: system }, work);
   const read = async (after: number, limit = 7) =>
-    (await readPage(app.app.database.em(), { accountId: 1, after, limit })).events;
+    (await readPage(app.app.database.sql, { accountId: 1, after, limit })).events;
 
   /** Reads the feed from its present end, a few events at a time, until stopped; returns the events read. */
   function follow(from: number): { end: () => Promise<FeedEvent[]> } {
@@ -84,9 +83,7 @@ describe('the feed of events', () => {
     const late = run(async (tx) => {
       await say(tx, held!, 'Late');
       await tx.flush();
-      const [row] = await sql<{ id: number }>(tx.em, 'SELECT max(id) AS id FROM events WHERE conversation_id = $1', [
-        held,
-      ]);
+      const [row] = await tx.sql<{ id: number }>('SELECT max(id) AS id FROM events WHERE conversation_id = $1', [held]);
       gotId(row!.id);
       await mayCommit;
     });
@@ -139,7 +136,7 @@ describe('the feed of events', () => {
       const { database } = quiet.app;
       await placeEvents(database, (error) => failures.push(error));
       const positions = async (account: number) =>
-        (await readPage(database.em(), { accountId: account, after: 0, limit: 10 })).events.map(
+        (await readPage(database.sql, { accountId: account, after: 0, limit: 10 })).events.map(
           ({ position }) => position,
         );
       expect([await positions(1), await positions(id), failures.length]).to.deep.equal([[], [1, 2], 1]);
@@ -230,7 +227,7 @@ describe('the feed of events', () => {
       const [, second] = await quiet.query<{ id: number }>('SELECT id FROM events ORDER BY id');
       await quiet.query('DELETE FROM events WHERE id = $1', [second!.id]);
       await placeEvents(quiet.app.database, never);
-      const { events } = await readPage(quiet.app.database.em(), { accountId: 1, after: 0, limit: 10 });
+      const { events } = await readPage(quiet.app.database.sql, { accountId: 1, after: 0, limit: 10 });
       expect(events.map(({ position }) => position)).to.deep.equal([1, 2]);
       expect(await quiet.query('SELECT FROM unplaced_events')).to.deep.equal([]);
     } finally {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { updateContact } from '../../src/domain/contacts/contacts.ts';
 import { send } from '../../src/domain/conversations/send.ts';
 import { system, transact, type Transaction } from '../../src/events/transaction.ts';
-import { sql } from '../../src/postgres/sql.ts';
 import { TestApp } from '../support/app.ts';
 import { addContact, addConversation, addInbox } from '../support/records.ts';
 
@@ -45,7 +44,7 @@ describe('a transaction', () => {
       return row!.n;
     }
     const label = (tx: Transaction, title: string) =>
-      sql(tx.em, `INSERT INTO labels (account_id, title, color) VALUES (1, $1, '#111111')`, [title]);
+      tx.sql(`INSERT INTO labels (account_id, title, color) VALUES (1, $1, '#111111')`, [title]);
 
     it('begins in order, when everything is there for all to see, that of a savepoint too', async () => {
       const before = await labelsSeen();
@@ -134,7 +133,7 @@ describe('a transaction', () => {
       const lost = run(async (tx) => {
         times += 1;
         if (tx.mayPresume) tx.presume({ text: 'SELECT pg_terminate_backend(pg_backend_pid())', parameters: [] });
-        await sql(tx.connection, 'SELECT 1');
+        await tx.sql('SELECT 1');
       });
       expect(await lost.catch((error) => error)).to.be.an('error');
       expect(times).to.equal(1);

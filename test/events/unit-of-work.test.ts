@@ -134,7 +134,7 @@ describe('the conversations of a transaction', () => {
     const id = await addConversation(app, inbox);
     await run(async (tx) => {
       const within = await tx.savepoint(async (inner) => Object.assign(await lock(inner, id), { priority: 'high' }));
-      const rows = await tx.em.execute('SELECT priority FROM conversations WHERE id = ?', [id]);
+      const rows = await tx.sql('SELECT priority FROM conversations WHERE id = $1', [id]);
       expect(rows).to.deep.equal([{ priority: 'high' }]);
       expect(await lock(tx, id)).to.equal(within);
       await undone(tx, async (inner) => {

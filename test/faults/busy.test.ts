@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { sql } from '../../src/postgres/sql.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { hold, holdConversation } from '../support/lock.ts';
 import { Maker } from '../support/maker.ts';
@@ -85,8 +84,8 @@ describe('rows that are locked for long', () => {
       const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
       const { database } = app.app;
       const held = Array.from({ length: 3 }, () =>
-        database.em().transactional(async (em) => {
-          await sql(em, 'SELECT 1');
+        database.transaction(async (sql) => {
+          await sql('SELECT 1');
           await mayEnd;
         }),
       );
@@ -150,11 +149,11 @@ describe('rows that are locked for long', () => {
       const id = await addConversation(app, await addInbox(app));
       const { database } = app.app;
       const standStill = (until: Promise<void>, locked: () => void) =>
-        database.em().transactional(async (em) => {
-          await sql(em, 'SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
+        database.transaction(async (sql) => {
+          await sql('SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
           locked();
           await until;
-          await sql(em, 'SELECT 1');
+          await sql('SELECT 1');
         });
       // More often than the pool has connections.
       for (let round = 0; round < 5; round += 1) {

@@ -37,10 +37,8 @@ describe('results of which one finds its lane changed', function () {
   const change = (contact: number | undefined, name: string) => bench.app.patch(`contacts/${contact}`, { name });
   const write = (results: readonly Finished[]): Promise<Written[]> =>
     finishFreeDeliveries(
-      {
-        query: async <Row>(text: string, parameters: readonly unknown[] = []) =>
-          (await slow.query(text, [...parameters])).rows as Row[],
-      },
+      async <Row>(text: string, parameters: readonly unknown[] = []) =>
+        (await slow.query(text, [...parameters])).rows as Row[],
       results,
       holdAttempts,
     );

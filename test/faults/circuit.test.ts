@@ -246,7 +246,7 @@ describe('an open circuit', function () {
     try {
       const id = await bench.webhook();
       const ask = async (): Promise<number[]> => [
-        ...(await takeProbes(bench.em, { kind: 'webhook', endpointIds: [id], seconds: 30 })),
+        ...(await takeProbes(bench.sql, { kind: 'webhook', endpointIds: [id], seconds: 30 })),
       ];
       expect(await ask()).to.deep.equal([]);
       for (let round = 0; round < 5; round += 1) {
@@ -254,7 +254,7 @@ describe('an open circuit', function () {
         const taken = await Promise.all(Array.from({ length: 6 }, ask));
         expect(taken.flat()).to.deep.equal([id]);
       }
-      await giveBackProbes(bench.em, 'webhook', [id]);
+      await giveBackProbes(bench.sql, 'webhook', [id]);
       expect(await ask()).to.deep.equal([id]);
     } finally {
       await stopClean(bench.app);

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { entities } from '../../src/records/entities.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
@@ -27,7 +26,6 @@ describe('results of attempts that end while the database is away', function () 
     await passage.open();
     database = new Database({
       url: passage.url,
-      entities,
       poolMax: 4,
       ...timeouts,
       retriesLocks: true,

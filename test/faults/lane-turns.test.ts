@@ -74,7 +74,7 @@ describe('the turn of a lane', function () {
   const pending = async (): Promise<number> =>
     (await bench.rows(`SELECT FROM deliveries WHERE state = 'pending'`)).length;
   const goOn = async (claimed: Claimed) => {
-    const [written] = await finishAndGoOn(bench.em, [{ ...bench.resultOf(claimed), goesOn: true }], {
+    const [written] = await finishAndGoOn(bench.sql, [{ ...bench.resultOf(claimed), goesOn: true }], {
       holdAttempts,
       leaseSeconds: 1,
     });
@@ -152,7 +152,7 @@ describe('the turn of a lane', function () {
     const claim = async () => {
       const share = { id: Number(bot!['id']), accountId: 1, isProven: null, circuit: 'closed', lanes: 1 } as const;
       const bounds = { shares: [share], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
-      return (await claiming({ kind: 'bot', isSide: false })(bench.em, bounds)).heads[0]!;
+      return (await claiming({ kind: 'bot', isSide: false })(bench.sql, bounds)).heads[0]!;
     };
     expect(await goOn(await claim())).to.include({ isReleased: true, isDue: true, next: null });
     const claimed = await claim();
@@ -197,7 +197,7 @@ describe('the turn of a lane', function () {
     const [late] = await bench.claim();
     expect(late).to.include({ deliveryId: early!.deliveryId, attempt: 2 });
     const result = { ...bench.resultOf(early!), goesOn: true };
-    expect(await finishAndGoOn(bench.em, [result], { holdAttempts, leaseSeconds: 1 })).to.deep.equal([]);
+    expect(await finishAndGoOn(bench.sql, [result], { holdAttempts, leaseSeconds: 1 })).to.deep.equal([]);
     expect((await goOn(late!)).next).to.include({ laneId: lane, attempt: 1 });
   });
 

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { recoverSome } from '../../src/deliveries/copies/recover.ts';
 import { finishBacklogs } from '../../src/domain/upkeep/backlogs.ts';
 import { system, transact } from '../../src/events/transaction.ts';
-import { sql } from '../../src/postgres/sql.ts';
 import { Sending, type Body } from '../support/sending.ts';
 import { expectLedger } from './ledger.ts';
 import { mostAtOnce, rowsOf } from './helpers.ts';
@@ -38,10 +37,10 @@ describe(`${lost.toLocaleString('en')} deliveries that were given up`, function 
   /** Collects one batch; between two of them the sweep finds nothing to do. True when all is collected. */
   function collect(id: number): Promise<boolean> {
     return transact(sending.app.app.database, scope, async (tx) => {
-      await sql(tx.em, `UPDATE recoveries SET phase = 'gather' WHERE id = $1`, [id]);
-      await recoverSome(tx.em, id, { leftOut: [], isOn: async () => true });
-      const [found] = await sql<{ phase: string }>(tx.em, 'SELECT phase FROM recoveries WHERE id = $1', [id]);
-      await sql(tx.em, `UPDATE recoveries SET phase = 'stopped' WHERE id = $1`, [id]);
+      await tx.sql(`UPDATE recoveries SET phase = 'gather' WHERE id = $1`, [id]);
+      await recoverSome(tx.sql, id, { leftOut: [], isOn: async () => true });
+      const [found] = await tx.sql<{ phase: string }>('SELECT phase FROM recoveries WHERE id = $1', [id]);
+      await tx.sql(`UPDATE recoveries SET phase = 'stopped' WHERE id = $1`, [id]);
       return found!.phase === 'release';
     });
   }

@@ -5,6 +5,7 @@ import { finishDeliveries, type Finished } from '../../src/deliveries/lanes/fini
 import { extendLeases, type Lease } from '../../src/deliveries/lanes/lease.ts';
 import type { Share } from '../../src/deliveries/core/slots.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { TestApp } from '../support/app.ts';
 
 export const holdAttempts = 3;
@@ -29,8 +30,12 @@ export class Bench {
     return bench;
   }
 
-  get em() {
-    return this.app.app.database.em();
+  get sql(): Sql {
+    return this.app.app.database.sql;
+  }
+
+  transaction<Done>(work: (sql: Sql) => Promise<Done>): Promise<Done> {
+    return this.app.app.database.transaction(work);
   }
 
   rows(text: string, parameters: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
@@ -68,14 +73,14 @@ export class Bench {
 
   /** Leases this many lanes of each endpoint with something due. */
   async shares(lanes: number): Promise<Share[]> {
-    const { due } = await surveyDue(this.em, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 });
+    const { due } = await surveyDue(this.sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 });
     return due.map((endpoint) => ({ ...endpoint, lanes }));
   }
 
   async claim(lanes = perEndpoint): Promise<Claimed[]> {
     const token = systemRandom.uuid();
     const shares = await this.shares(lanes);
-    return (await claimDue(this.em, { shares, leaseSeconds, token, holdAttempts })).heads;
+    return (await claimDue(this.sql, { shares, leaseSeconds, token, holdAttempts })).heads;
   }
 
   resultOf({ deliveryId, laneId, token }: Claimed): Finished {
@@ -95,11 +100,11 @@ export class Bench {
 
   finish(claimed: Claimed, changes: Partial<Finished> = {}): Promise<number[]> {
     const finished = { ...this.resultOf(claimed), ...changes };
-    return this.em.transactional((em) => finishDeliveries(em, [finished], holdAttempts));
+    return this.transaction((sql) => finishDeliveries(sql, [finished], holdAttempts));
   }
 
   extend(lease: Lease, seconds: number): Promise<Lease[]> {
-    return this.em.transactional((em) => extendLeases(em, [lease], seconds));
+    return this.transaction((sql) => extendLeases(sql, [lease], seconds));
   }
 
   /** Claims the delivery and lets its lease expire this many times, as if the process had died; returns the next claim. */

@@ -6,7 +6,7 @@ import { learning } from '../../src/engine/endpoint-learning.ts';
 import { Engine, type EngineOptions } from '../../src/engine/engine.ts';
 import type { Claimed } from '../../src/deliveries/lanes/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import type { Executor } from '../../src/postgres/sql.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';
 import { Bench, claimDue, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';
@@ -33,9 +33,9 @@ describe('leases', () => {
 
   it('a claim passes by what another is about to take, without waiting for it', async () => {
     await bench.deliveries(await bench.webhook(), 3);
-    await bench.em.transactional(async (em) => {
+    await bench.transaction(async (sql) => {
       const bounds = { shares: await bench.shares(3), leaseSeconds, token: systemRandom.uuid(), holdAttempts };
-      expect((await claimDue(em, bounds)).heads).to.have.lengthOf(3);
+      expect((await claimDue(sql, bounds)).heads).to.have.lengthOf(3);
       const patience = sleep(1_000, 'waited');
       expect(await Promise.race([bench.claim(), patience])).to.deep.equal([]);
     });
@@ -200,7 +200,7 @@ describe('leases', () => {
     // A survey that is full goes on behind the endpoints it has stepped over.
     const pages = [firstEndpoint];
     for (let page = 0; page < 4; page += 1) {
-      const { due, next } = await surveyDue(bench.em, {
+      const { due, next } = await surveyDue(bench.sql, {
         kind: 'webhook',
         isSide: false,
         after: pages.at(-1)!,
@@ -213,12 +213,12 @@ describe('leases', () => {
 
     const shares = await bench.shares(1);
     const plans = {
-      survey: await explain(bench, (em) =>
-        surveyDue(em, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 }),
+      survey: await explain(bench, (sql) =>
+        surveyDue(sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 }),
       ),
-      look: await explain(bench, (em) => lookAt(em, { kind: 'webhook', isSide: false }, shares)),
-      claim: await explain(bench, (em) =>
-        claimDue(em, { shares, leaseSeconds, token: systemRandom.uuid(), holdAttempts }),
+      look: await explain(bench, (sql) => lookAt(sql, { kind: 'webhook', isSide: false }, shares)),
+      claim: await explain(bench, (sql) =>
+        claimDue(sql, { shares, leaseSeconds, token: systemRandom.uuid(), holdAttempts }),
       ),
     };
     const lookups = Object.entries(plans).map(([name, plan]) => {
@@ -320,22 +320,14 @@ interface PlanNode {
 
 /** The nodes of the plan of a statement that `work` runs. */
 async function explain(
-  { em }: Bench,
-  work: (executor: Executor) => Promise<unknown>,
+  { sql }: Bench,
+  work: (sql: Sql) => Promise<unknown>,
 ): Promise<{ node: string; relation: string | undefined; index: string | undefined }[]> {
-  const kysely = em.getKysely();
   const plans: PlanNode[] = [];
-  await work({
-    getKysely: () => ({
-      executeQuery: async (query) => {
-        const { rows } = await kysely.executeQuery<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({
-          ...query,
-          sql: `EXPLAIN (FORMAT JSON) ${query.sql}`,
-        });
-        plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
-        return { rows: [] };
-      },
-    }),
+  await work(async <Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
+    const rows = await sql<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (FORMAT JSON) ${text}`, parameters);
+    plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
+    return [];
   });
   const nodes: PlanNode[] = [];
   for (let next = plans.pop(); next; next = plans.pop()) {

@@ -146,8 +146,8 @@ describe('locked lanes', () => {
     const [locked, free] = await bench.claim();
     const release = await bench.hold([locked!.laneId]);
     const leases = [locked!, free!];
-    expect(await bench.em.transactional((em) => extendLeases(em, leases, 90))).to.deep.equal([locked]);
-    expect(await bench.em.transactional((em) => releaseLanes(em, leases, holdAttempts))).to.deep.equal([locked]);
+    expect(await bench.transaction((sql) => extendLeases(sql, leases, 90))).to.deep.equal([locked]);
+    expect(await bench.transaction((sql) => releaseLanes(sql, leases, holdAttempts))).to.deep.equal([locked]);
     await release();
     const lanes = await bench.rows('SELECT id FROM lanes WHERE lease_token IS NOT NULL');
     expect(lanes).to.deep.equal([{ id: locked!.laneId }]);
@@ -167,11 +167,12 @@ describe('results after an outage', () => {
     await bench.deliveries(await bench.webhook(), 2);
     const [first, second] = await bench.claim();
     const { database } = bench.app.app;
-    const em = database.em.bind(database);
-    database.em = () => {
-      database.em = em;
+    const { sql } = database;
+    const away = (): never => {
+      Object.assign(database, { sql });
       throw Object.assign(new Error('The database is away'), { code: 'ECONNREFUSED' });
     };
+    Object.assign(database, { sql: away });
     const { batch, engineFailures } = batchOf(bench, 30);
     const [before, after] = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
     const usual = timersOf(() => batch.add(bench.resultOf(first!)).then(before.resolve, before.reject));

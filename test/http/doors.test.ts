@@ -26,7 +26,7 @@ const compiled = [
       call.visit;
       // @ts-expect-error The contract has no body.
       call.body.name;
-      await call.transact(async ({ em }) => em);
+      await call.transact(async ({ sql }) => sql);
       return { id, account, text, code };
     },
   ),
@@ -80,7 +80,7 @@ const compiled = [
     {
       prepare: async (call) => {
         // @ts-expect-error The preparation holds no connection.
-        call.em;
+        call.sql;
         return call.services.outbound.checkUrl(call.body.name, { httpsOnly: true });
       },
       handle: async ({ params, body }, problem) => ({ id: params.id, name: body.name, rule: problem?.rule }),

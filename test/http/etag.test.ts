@@ -170,8 +170,8 @@ describe('entity tags', () => {
     await app.events();
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const { promise: isChanged, resolve: changed } = Promise.withResolvers<void>();
-    const other = app.app.database.em().transactional(async (em) => {
-      await em.execute(`UPDATE conversations SET priority = 'urgent', updated_at = now() WHERE id = ?`, [id]);
+    const other = app.app.database.transaction(async (sql) => {
+      await sql(`UPDATE conversations SET priority = 'urgent', updated_at = now() WHERE id = $1`, [id]);
       changed();
       await mayEnd;
     });

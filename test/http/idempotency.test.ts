@@ -5,7 +5,7 @@ import {
   eraseExcessAnswers,
   keepAnswer,
 } from '../../src/domain/upkeep/idempotency-keys.ts';
-import type { Executor } from '../../src/postgres/sql.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { addPerson, botHeaders, type Person } from '../support/people.ts';
 import { addContact, addConversation, addInbox } from '../support/records.ts';
@@ -154,8 +154,8 @@ describe('Idempotency-Key', () => {
     const note = () => app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'outgoing' }, key);
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>();
-    const holder = app.app.database.em().transactional(async (em) => {
-      await em.execute('SELECT FROM conversations WHERE id = ? FOR UPDATE', [id]);
+    const holder = app.app.database.transaction(async (sql) => {
+      await sql('SELECT FROM conversations WHERE id = $1 FOR UPDATE', [id]);
       locked();
       await mayEnd;
     });
@@ -185,23 +185,19 @@ describe('Idempotency-Key', () => {
     const { database } = app.app;
     const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
     const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
-    const repeat = database.em().transactional((em) => {
-      const pausing: Executor = {
-        getKysely: () => ({
-          executeQuery: async (query) => {
-            const rows = await em.getKysely().executeQuery(query);
-            looked();
-            await mayGoOn;
-            return rows;
-          },
-        }),
+    const repeat = database.transaction((sql) => {
+      const pausing: Sql = async <Row>(text: string, parameters?: readonly unknown[]) => {
+        const rows = await sql<Row>(text, parameters);
+        looked();
+        await mayGoOn;
+        return rows;
       };
       return claimKey(pausing, request, present);
     });
     await hasLooked;
-    await database.em().transactional(async (em) => {
-      expect(await claimKey(em, request, present)).to.equal(null);
-      await keepAnswer(em, request, { ...answer, names: [] }, present);
+    await database.transaction(async (sql) => {
+      expect(await claimKey(sql, request, present)).to.equal(null);
+      await keepAnswer(sql, request, { ...answer, names: [] }, present);
     });
     goOn();
     expect(await repeat).to.deep.equal(answer);

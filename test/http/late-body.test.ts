@@ -74,11 +74,11 @@ describe('a caller who loses a right while the body arrives', function () {
     people += 1;
     const name = `Late ${people}`;
     if (door === 'account') return addPerson(world.app, { name, role: 'administrator' });
-    const em = world.app.app.database.em();
+    const sql = world.app.app.database.sql;
     const profile = { name, email: `late.${people}@example.com`, confirmed: true, platformAdmin: true };
-    const { id } = await createUser(em, profile, new Date());
+    const { id } = await createUser(sql, profile, new Date());
     const token = newToken('user', systemRandom);
-    await grantToken(em, id, token, new Date());
+    await grantToken(sql, id, token, new Date());
     return { id, headers: { api_access_token: token } };
   }
 

@@ -162,23 +162,23 @@ describe('a sweep', () => {
     const id = await snooze(1);
     now += 2 * minute;
     const database = app.app.database;
-    const [em, begin] = [database.em.bind(database), database.begin.bind(database)];
+    const [{ sql }, begin] = [database, database.begin.bind(database)];
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     let calls = 0;
     // The page is still read; then the database is gone.
-    database.em = () => {
+    const refusing: typeof sql = (text, parameters) => {
       calls += 1;
       if (calls > 1) throw refused;
-      return em();
+      return sql(text, parameters);
     };
-    database.begin = () => Promise.reject(refused);
+    Object.assign(database, { sql: refusing, begin: () => Promise.reject(refused) });
     try {
       await wakeDueSnoozes(database).then(
         () => expect.fail('the sweep came to its end'),
         (error: unknown) => expect(error).to.equal(refused),
       );
     } finally {
-      Object.assign(database, { em, begin });
+      Object.assign(database, { sql, begin });
     }
     expect(told()).to.deep.equal([]);
     expect(await wakeDueSnoozes(database)).to.equal(1);

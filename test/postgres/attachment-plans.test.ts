@@ -1,14 +1,12 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { AttachmentStore, findFile } from '../../src/domain/attachments/store.ts';
 import { deleteUnsentFiles } from '../../src/domain/upkeep/unsent-files.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { sql } from '../../src/postgres/sql.ts';
-import { entities } from '../../src/records/entities.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { findMessages } from '../../src/records/message.ts';
-import { indexesOf, plansOf, scannedTables, type Plan } from '../support/plans.ts';
+import { indexesOf, plansOf, scannedTables, watched, type Plan } from '../support/plans.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 
 const messages = 50_000;
@@ -34,15 +32,15 @@ describe('plans of files', function () {
   this.timeout(600_000);
   let url: string;
   let database: Database;
-  let em: EntityManager;
+  let sql: Sql;
 
   before(async () => {
     url = await createDatabase(migrate);
-    const told = { entities, warn: () => undefined, failed: () => undefined, clock: systemClock };
+    const told = { warn: () => undefined, failed: () => undefined, clock: systemClock };
     const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
     database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, ...told });
-    em = database.em();
-    for (const statement of seed) await sql(em, statement);
+    sql = watched(database.sql);
+    for (const statement of seed) await sql(statement);
   });
 
   after(async () => {
@@ -59,20 +57,20 @@ describe('plans of files', function () {
   }
 
   it('find a file and read it by keys', async () => {
-    const file = await findFile(em, { accountId: 1, id: 25_000 });
+    const file = await findFile(sql, { accountId: 1, id: 25_000 });
     expect(file).to.include({ accountId: 1, id: 25_000, name: 'a.txt' });
-    expectFew(await plansOf(em, () => findFile(em, { accountId: 1, id: 25_000 })), 3);
+    expectFew(await plansOf(sql, () => findFile(sql, { accountId: 1, id: 25_000 })), 3);
     const store = new AttachmentStore(
       { bytes: 1, perMessage: 1 },
       { objects: null, random: systemRandom, failed: () => undefined },
     );
-    const read = async () => (await store.read(file!, { from: 0, to: 8 }, (work) => work(em))).toArray();
+    const read = async () => (await store.read(file!, { from: 0, to: 8 }, (work) => work(sql))).toArray();
     expect(Buffer.concat(await read()).toString()).to.equal('some text');
-    expectFew(await plansOf(em, read), 1);
+    expectFew(await plansOf(sql, read), 1);
   });
 
   it('list messages without the tables of files', async () => {
-    const plans = await plansOf(em, () => findMessages(em, 1, 7, {}));
+    const plans = await plansOf(sql, () => findMessages(sql, 1, 7, {}));
     expect(plans.flatMap(indexesOf).filter((name) => name.startsWith('attachment'))).to.deep.equal([]);
     expect(plans.flatMap(({ steps }) => steps.map((step) => step['Relation Name'] ?? ''))).to.not.include(
       'attachments',
@@ -80,11 +78,11 @@ describe('plans of files', function () {
   });
 
   it('find files without a message among many that have one', async () => {
-    const watched = Object.defineProperty(Object.create(database) as Database, 'em', { value: () => em });
-    Object.defineProperty(watched, 'clock', { value: systemClock });
+    const recorded = Object.defineProperty(Object.create(database) as Database, 'sql', { value: sql });
+    Object.defineProperty(recorded, 'clock', { value: systemClock });
     let count = 0;
-    const plans = await plansOf(em, async () => {
-      count = await deleteUnsentFiles(watched);
+    const plans = await plansOf(sql, async () => {
+      count = await deleteUnsentFiles(recorded);
     });
     expect(count).to.equal(31);
     expectFew(plans, 100);

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { Database } from '../../src/postgres/database.ts';
-import { entities } from '../../src/records/entities.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 
 describe('the end of a pool', () => {
@@ -15,7 +14,6 @@ describe('the end of a pool', () => {
   function open(): Database {
     return new Database({
       url,
-      entities,
       poolMax: 2,
       statementTimeoutMs: 5_000,
       lockTimeoutMs: 5_000,

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { cancelBacklog } from '../../src/deliveries/copies/backlogs.ts';
 import { lookAtAttempts } from '../../src/deliveries/log/health.ts';
@@ -6,10 +5,9 @@ import { listDeliveries, type LogFilter } from '../../src/deliveries/log/log.ts'
 import { findRecovery, insertRecovery, recoverSome } from '../../src/deliveries/copies/recover.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { sql } from '../../src/postgres/sql.ts';
-import { entities } from '../../src/records/entities.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { systemClock } from '../../src/lib/ports.ts';
-import { plansOf, scannedTables } from '../support/plans.ts';
+import { plansOf, scannedTables, watched } from '../support/plans.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 
 // Of the first two webhooks 200,000 deliveries a second apart, the last one now, alternating between them; one in 5,000 was
@@ -50,15 +48,15 @@ describe('lists of deliveries among many', function () {
   this.timeout(600_000);
   let url: string;
   let database: Database;
-  let em: EntityManager;
+  let sql: Sql;
 
   before(async () => {
     url = await createDatabase(migrate);
-    const told = { entities, warn: () => undefined, failed: () => undefined, clock: systemClock };
+    const told = { warn: () => undefined, failed: () => undefined, clock: systemClock };
     const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
     database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, ...told });
-    em = database.em();
-    for (const statement of seed) await sql(em, statement);
+    sql = watched(database.sql);
+    for (const statement of seed) await sql(statement);
   });
 
   after(async () => {
@@ -86,8 +84,8 @@ describe('lists of deliveries among many', function () {
   ];
   for (const [what, filter, rows, found] of lists) {
     it(`${what} cost the page, not the log`, async () => {
-      const plans = await plansOf(em, async () => {
-        const { rows: page } = await listDeliveries(em, 1, { ...everything, ...filter });
+      const plans = await plansOf(sql, async () => {
+        const { rows: page } = await listDeliveries(sql, 1, { ...everything, ...filter });
         expect(page).to.have.length(found);
       });
       expect(plans.reduce((sum, plan) => sum + plan.rows, 0)).to.be.below(rows);
@@ -100,7 +98,7 @@ describe('lists of deliveries among many', function () {
 
   /** Runs the work, and its statements once more; none may read a large table whole, or more rows than that. */
   async function expectBounded(most: number, work: () => Promise<unknown>): Promise<void> {
-    const plans = await plansOf(em, work);
+    const plans = await plansOf(sql, work);
     expect(plans.flatMap(scannedTables).filter((name) => large.includes(name))).to.deep.equal([]);
     expect(plans.reduce((sum, plan) => sum + plan.rows, 0)).to.be.within(1, most);
   }
@@ -108,21 +106,24 @@ describe('lists of deliveries among many', function () {
   it('a batch of a recovery costs the batch, and its progress what it has collected', async () => {
     const leftOut = ['conversation_typing_on'];
     const wanted = { since: new Date(0), until: new Date(), states: ['exhausted', 'cancelled'] as const };
-    const { id, count } = await insertRecovery(em, 2, { endpoint: givenUp, leftOut, ...wanted });
+    const { id, count } = await insertRecovery(sql, 2, { endpoint: givenUp, leftOut, ...wanted });
     expect(count).to.equal(120_000);
     for (let batch = 0; batch < 3; batch++)
       await expectBounded(15_000, async () => {
-        expect(await recoverSome(em, id, { leftOut, isOn: async () => true })).to.deep.equal({ due: null, more: true });
+        expect(await recoverSome(sql, id, { leftOut, isOn: async () => true })).to.deep.equal({
+          due: null,
+          more: true,
+        });
       });
     await expectBounded(7_000, async () => {
-      expect((await findRecovery(em, 2, { endpoint: givenUp, id }))?.made.pending).to.equal(6_000);
+      expect((await findRecovery(sql, 2, { endpoint: givenUp, id }))?.made.pending).to.equal(6_000);
     });
     // What it made is cancelled, and asked for once more.
-    await sql(em, `UPDATE deliveries SET state = 'cancelled', finished_at = now() WHERE recovery_id = $1`, [id]);
+    await sql(`UPDATE deliveries SET state = 'cancelled', finished_at = now() WHERE recovery_id = $1`, [id]);
     // Each is counted, by a scan of a scan.
     await expectBounded(420_000, async () => {
       expect(
-        (await insertRecovery(em, 2, { endpoint: givenUp, leftOut, ...wanted, until: new Date(Date.now() + 1_000) }))
+        (await insertRecovery(sql, 2, { endpoint: givenUp, leftOut, ...wanted, until: new Date(Date.now() + 1_000) }))
           .count,
       ).to.equal(120_000);
     });
@@ -130,11 +131,11 @@ describe('lists of deliveries among many', function () {
 
   it('health looks at 1,000 deliveries, and at 100,000 that wait', async () => {
     await expectBounded(205_000, async () => {
-      expect(await lookAtAttempts(em, 2, waiting)).to.include({ attempts: 0, pending: 100_000 });
+      expect(await lookAtAttempts(sql, 2, waiting)).to.include({ attempts: 0, pending: 100_000 });
     });
   });
 
   it('a batch of what is cancelled costs the batch', async () => {
-    await expectBounded(20_000, () => cancelBacklog({ em, account: { id: 2 } }, waiting, 'cancelled_on_request'));
+    await expectBounded(20_000, () => cancelBacklog({ sql, account: { id: 2 } }, waiting, 'cancelled_on_request'));
   });
 });

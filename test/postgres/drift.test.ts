@@ -1,6 +1,6 @@
-import type { EntityProperty } from '@mikro-orm/core';
+import { MikroORM, type EntityProperty } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { sql } from '../../src/postgres/sql.ts';
+import { entities } from '../../src/records/entities.ts';
 import { TestApp } from '../support/app.ts';
 
 /** What the ORM would change, and why that is no drift: its metadata serves reading and writing, not making tables. */
@@ -256,8 +256,8 @@ class Undo extends Error {}
 
 /** Whether the database takes a statement, which is undone then. */
 async function undone(app: TestApp, statement: string, parameters: readonly unknown[]): Promise<boolean> {
-  const trial = app.app.database.em().transactional(async (em) => {
-    await sql(em, statement, parameters);
+  const trial = app.app.database.transaction(async (sql) => {
+    await sql(statement, parameters);
     throw new Undo();
   });
   return trial.catch((error: unknown) => {
@@ -268,24 +268,26 @@ async function undone(app: TestApp, statement: string, parameters: readonly unkn
 
 describe('the database', () => {
   let app: TestApp;
+  let orm: MikroORM;
   let columns: Column[];
   let constraints: Constraint[];
 
   before(async () => {
     app = await TestApp.start({ engine: false });
+    orm = new MikroORM({ clientUrl: app.databaseUrl, entities: [...entities], forceUtcTimezone: true });
     columns = await app.query<Column>(columnsStatement);
     constraints = await app.query<Constraint>(constraintsStatement);
   });
 
-  after(() => app.stop());
+  after(() => Promise.all([orm.close(true), app.stop()]));
 
   const columnsOf = (table: string): Column[] => columns.filter(({ table_name: name }) => name === table);
   const isTenant = (table: string): boolean => columnsOf(table).some(({ column_name: name }) => name === 'account_id');
 
   it('has every column that an entity has, of the same type, as nullable', () => {
-    const entities = [...app.app.database.orm.getMetadata().getAll().values()];
-    expect(entities.length).to.be.above(8);
-    const problems = entities.flatMap(({ tableName, properties }) =>
+    const known = [...orm.getMetadata().getAll().values()];
+    expect(known.length).to.be.above(8);
+    const problems = known.flatMap(({ tableName, properties }) =>
       Object.values(properties).map((property) => {
         const [name = ''] = property.fieldNames;
         const column = columnsOf(tableName).find(({ column_name: present }) => present === name);
@@ -297,7 +299,7 @@ describe('the database', () => {
   });
 
   it('differs from the metadata in nothing but what the migration alone knows', async () => {
-    const update = await app.app.database.orm.schema.getUpdateSchemaSQL({
+    const update = await orm.schema.getUpdateSchemaSQL({
       safe: false,
       dropTables: false,
       wrap: false,

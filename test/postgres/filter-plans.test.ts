@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { expect } from 'chai';
 import { filterContacts, searchContacts } from '../../src/domain/contacts/search.ts';
 import { filterConversations } from '../../src/domain/conversations/filtering.ts';
@@ -9,18 +9,18 @@ import { indexesOf, plansOf } from '../support/plans.ts';
 
 describe('plans of filters', function () {
   this.timeout(600_000);
-  let em: EntityManager;
+  let sql: Sql;
   let drop: () => Promise<void>;
 
   before(async () => {
-    ({ em, drop } = await openPlanned());
+    ({ sql, drop } = await openPlanned());
   });
 
   after(() => drop());
 
   it('contacts are searched for a part of their identifier by trigrams', async () => {
-    const plans = await plansOf(em, async () => {
-      const { count } = await searchContacts(em, 1, { text: '19777@S.example', page: 1 });
+    const plans = await plansOf(sql, async () => {
+      const { count } = await searchContacts(sql, 1, { text: '19777@S.example', page: 1 });
       expect(count).to.equal(1);
     });
     expect(fullScansOf(plans)).to.deep.equal([]);
@@ -49,7 +49,7 @@ describe('plans of filters', function () {
   ];
   for (const [what, indexes, conditions] of contactFilters) {
     it(`contacts are filtered by ${what} from ${indexes.join(' and ')}, the account’s own alone`, async () => {
-      const [found] = await plansOf(em, () => filterContacts(em, 1, { conditions, page: 1 }));
+      const [found] = await plansOf(sql, () => filterContacts(sql, 1, { conditions, page: 1 }));
       expect(fullScansOf([found!])).to.deep.equal([]);
       expect(indexesOf(found!).toSorted()).to.deep.equal(indexes.toSorted());
       expect(found!.rows).to.be.at.most(300);
@@ -64,7 +64,7 @@ describe('plans of filters', function () {
       ];
       for (const [index, one] of filters) {
         const scope = { accountId: 1, actor };
-        const [found] = await plansOf(em, () => filterConversations(em, scope, { conditions: [one], page: 1 }));
+        const [found] = await plansOf(sql, () => filterConversations(sql, scope, { conditions: [one], page: 1 }));
         expect(fullScansOf([found!])).to.deep.equal([]);
         expect(indexesOf(found!)).to.include(index);
         expect(found!.rows).to.be.at.most(2_000);
@@ -75,7 +75,7 @@ describe('plans of filters', function () {
   it('conversations of found contacts are read from their index', async () => {
     for (const actor of [administrator, agent]) {
       const scope = { accountId: 1, actor };
-      const [found] = await plansOf(em, () => findConversationsOf(em, scope, { contactIds: [77, 78, 79], most: 15 }));
+      const [found] = await plansOf(sql, () => findConversationsOf(sql, scope, { contactIds: [77, 78, 79], most: 15 }));
       expect(fullScansOf([found!])).to.deep.equal([]);
       expect(indexesOf(found!)).to.include('conversations_by_contact');
     }

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findConversation, findListedConversations, joins } from '../../src/records/conversation-rows.ts';
 import { findMessages } from '../../src/records/message.ts';
@@ -12,9 +11,10 @@ import { findOverdue } from '../../src/domain/conversations/breaches.ts';
 import { findDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
 import { searchConversations } from '../../src/domain/conversations/search.ts';
 import { system, type Actor } from '../../src/events/transaction.ts';
-import { sql } from '../../src/postgres/sql.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { administrator, agent, fullScansOf, openPlanned } from '../support/planned-database.ts';
-import { genericPlansOf, indexesOf, plansOf, type Plan } from '../support/plans.ts';
+import { genericPlansOf, indexesOf, plansOf, watched, type Plan } from '../support/plans.ts';
 
 const bot: Actor = { ...system, kind: 'agent_bot', id: 1 };
 const everything: ConversationFilter = {
@@ -32,10 +32,10 @@ const everything: ConversationFilter = {
 const conversations = 100_000;
 
 /** Runs `work` in a transaction, of which nothing stays. */
-async function undone(em: EntityManager, work: (inside: EntityManager) => Promise<void>): Promise<void> {
+async function undone(database: Database, work: (inside: Sql) => Promise<void>): Promise<void> {
   const end = new Error('Nothing is to stay');
-  const inside = em.transactional(async (within) => {
-    await work(within);
+  const inside = database.transaction(async (within) => {
+    await work(watched(within));
     throw end;
   });
   await inside.catch((error: unknown) => {
@@ -47,19 +47,20 @@ const lastPage = conversations / conversationsPerPage;
 
 describe('plans', function () {
   this.timeout(600_000);
-  let em: EntityManager;
+  let database: Database;
+  let sql: Sql;
   let drop: () => Promise<void>;
 
   before(async () => {
-    ({ em, drop } = await openPlanned());
+    ({ database, sql, drop } = await openPlanned());
   });
 
   after(() => drop());
 
   // What the list runs for a page: the counts, the ids of the page, its conversations with their last messages.
   async function list(filter: Partial<ConversationFilter>, actor = administrator) {
-    const plans = await plansOf(em, async () => {
-      const { conversations: found } = await listConversations(em, 1, actor, { ...everything, ...filter });
+    const plans = await plansOf(sql, async () => {
+      const { conversations: found } = await listConversations(sql, 1, actor, { ...everything, ...filter });
       expect(found).to.have.lengthOf(conversationsPerPage);
     });
     expect(plans).to.have.lengthOf(3);
@@ -130,15 +131,15 @@ describe('plans', function () {
     const first = await list({});
     const last = await list({ page: lastPage });
     expect(last.page.blocks).to.be.at.most(first.page.blocks + 2);
-    const beyond = await plansOf(em, () =>
-      listConversations(em, 1, administrator, { ...everything, page: lastPage + 1 }),
+    const beyond = await plansOf(sql, () =>
+      listConversations(sql, 1, administrator, { ...everything, page: lastPage + 1 }),
     );
     expect(beyond).to.have.lengthOf(1);
   });
 
   it('the rows of a page are read by their keys, by a plan for any ids', async () => {
     const ids = Array.from({ length: conversationsPerPage }, (_, index) => 1 + index * 4000);
-    const [plan] = await genericPlansOf(em, () => findListedConversations(em, 1, ids));
+    const [plan] = await genericPlansOf(database, sql, () => findListedConversations(sql, 1, ids));
     expectNoFullScan([plan!]);
     const read = ['conversations_tenant', 'messages_by_conversation', 'contacts_tenant'];
     expect(indexesOf(plan!)).to.include.members(read);
@@ -148,17 +149,16 @@ describe('plans', function () {
   it('a conversation is locked, and verified, by its key and those it refers to, by a plan for any', async () => {
     const id = 4001;
     const [{ version } = { version: '' }] = await sql<{ version: string }>(
-      em,
       `WITH c AS (SELECT ${versioned} FROM conversations WHERE account_id = 1 AND id = $1)
        SELECT ${versionColumn} AS version FROM c ${joins}`,
       [id],
     );
-    const conversation = (await findConversation(em, 1, id))!;
+    const conversation = (await findConversation(sql, 1, id))!;
     const bound = { toCome: 1, since: new Date(), most: 1000 };
     const { text, parameters } = verifying(1, { conversation, version, messageId: 1 }, bound);
     const plans = [
-      ...(await genericPlansOf(em, () => lockConversationRow(em, 1, id))),
-      ...(await genericPlansOf(em, () => sql(em, text, parameters))),
+      ...(await genericPlansOf(database, sql, () => lockConversationRow(sql, 1, id))),
+      ...(await genericPlansOf(database, sql, () => sql(text, parameters))),
     ];
     expectNoFullScan(plans);
     for (const plan of [plans[0]!, plans[1]!]) {
@@ -168,7 +168,7 @@ describe('plans', function () {
   });
 
   it('a contact’s conversations are read by their contact', async () => {
-    const plans = await plansOf(em, () => listConversations(em, 1, administrator, { ...everything, contactId: 7 }));
+    const plans = await plansOf(sql, () => listConversations(sql, 1, administrator, { ...everything, contactId: 7 }));
     expectNoFullScan(plans);
     for (const plan of plans.slice(0, 2)) expect(indexesOf(plan)).to.include('conversations_by_contact');
   });
@@ -179,8 +179,8 @@ describe('plans', function () {
   ] as const) {
     it(`a small ${what}’s conversations are read by their ${what}, and no others`, async () => {
       for (const page of [1, 4]) {
-        const plans = await plansOf(em, () =>
-          listConversations(em, 1, administrator, { ...everything, ...filter, page }),
+        const plans = await plansOf(sql, () =>
+          listConversations(sql, 1, administrator, { ...everything, ...filter, page }),
         );
         const found = stepsOfPage(plans[1]!);
         expectNoFullScan(plans);
@@ -196,9 +196,9 @@ describe('plans', function () {
     ['an agent', agent],
   ] as const) {
     it(`what ${who} filters by a text is read by the trigrams of messages and contacts, the account’s own alone`, async () => {
-      const plans = await plansOf(em, async () => {
+      const plans = await plansOf(sql, async () => {
         const filter = { ...everything, text: 'want a refund' };
-        const { count } = await listConversations(em, 1, actor, filter);
+        const { count } = await listConversations(sql, 1, actor, filter);
         expect(count).to.be.within(1, 20);
       });
       expectNoFullScan(plans);
@@ -206,7 +206,9 @@ describe('plans', function () {
         expect(indexesOf(plan)).to.include.members(['messages_by_text', 'contacts_by_text']);
         expect(plan.rows).to.be.at.most(1000);
       }
-      const byName = await plansOf(em, () => listConversations(em, 1, actor, { ...everything, text: 'customer 1999' }));
+      const byName = await plansOf(sql, () =>
+        listConversations(sql, 1, actor, { ...everything, text: 'customer 1999' }),
+      );
       expectNoFullScan(byName);
     });
   }
@@ -218,9 +220,9 @@ describe('plans', function () {
   ] as const) {
     it(`what ${who} searches for is read by its trigrams, the account’s own alone`, async () => {
       const search = { text: 'want a refund', page: 1 };
-      const { count } = await searchConversations(em, { accountId: 1, actor }, search);
+      const { count } = await searchConversations(sql, { accountId: 1, actor }, search);
       expect(count).to.be.within(1, 20);
-      const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
+      const plans = await plansOf(sql, () => searchConversations(sql, { accountId: 1, actor }, search));
       expectNoFullScan(plans);
       const [sample, found] = plans;
       expect(indexesOf(sample!)).to.include('messages_tenant').and.not.include('messages_by_text');
@@ -242,9 +244,9 @@ describe('plans', function () {
     it(`what ${who} searches for is read by its trigrams alone where no other account has a message`, async () => {
       const search = { text: 'want a refund', page: 1 };
       const scope = { accountId: 1, actor };
-      const before = await searchConversations(em, scope, search);
-      await undone(em, async (inside) => {
-        await sql(inside, 'DELETE FROM messages WHERE account_id = 2');
+      const before = await searchConversations(sql, scope, search);
+      await undone(database, async (inside) => {
+        await inside('DELETE FROM messages WHERE account_id = 2');
         const plans = await plansOf(inside, async () => {
           expect(await searchConversations(inside, scope, search)).to.deep.equal(before);
         });
@@ -257,9 +259,9 @@ describe('plans', function () {
 
   it('what many messages contain is looked for in the newest of the account only', async () => {
     const search = { text: 'my order', page: 1 };
-    const { isExact } = await searchConversations(em, { accountId: 1, actor: administrator }, search);
+    const { isExact } = await searchConversations(sql, { accountId: 1, actor: administrator }, search);
     expect(isExact).to.equal(false);
-    const plans = await plansOf(em, () => searchConversations(em, { accountId: 1, actor: administrator }, search));
+    const plans = await plansOf(sql, () => searchConversations(sql, { accountId: 1, actor: administrator }, search));
     expectNoFullScan(plans.slice(0, 1));
     for (const plan of plans) expect(indexesOf(plan)).not.to.include('messages_by_text');
     const read = plans[1]!.steps.filter(({ 'Index Name': name }) => name !== undefined);
@@ -269,9 +271,9 @@ describe('plans', function () {
   it('what is common elsewhere only is looked for among the few conversations that an agent sees', async () => {
     const search = { text: 'my order', page: 1 };
     const actor: Actor = { ...agent, id: 3 };
-    const { count, isExact } = await searchConversations(em, { accountId: 1, actor }, search);
+    const { count, isExact } = await searchConversations(sql, { accountId: 1, actor }, search);
     expect({ count, isExact }).to.deep.equal({ count: 40, isExact: true });
-    const [, found] = await plansOf(em, () => searchConversations(em, { accountId: 1, actor }, search));
+    const [, found] = await plansOf(sql, () => searchConversations(sql, { accountId: 1, actor }, search));
     expectNoFullScan([found!]);
     expect(indexesOf(found!)).to.include('messages_by_conversation').and.not.include('messages_by_text');
     expect(found!.rows).to.be.at.most(2_000);
@@ -279,12 +281,11 @@ describe('plans', function () {
 
   it('a page beside a message that is named begins at its place in the index', async () => {
     const [named] = await sql<{ id: number; conversation: number }>(
-      em,
       'SELECT max(id) AS id, conversation_id AS conversation FROM messages WHERE account_id = 1 GROUP BY 2 LIMIT 1',
     );
     const { id, conversation } = named!;
     for (const window of [{ beforeId: id }, { afterId: id }]) {
-      const [plan] = await plansOf(em, () => findMessages(em, 1, conversation, window));
+      const [plan] = await plansOf(sql, () => findMessages(sql, 1, conversation, window));
       expectNoFullScan([plan!]);
       const reads = plan!.steps.filter(({ 'Index Name': name }) => name === 'messages_by_conversation');
       expect(JSON.stringify(reads)).to.match(/"Index Cond":"[^"]*ROW\(created_at, id\)/);
@@ -292,7 +293,7 @@ describe('plans', function () {
   });
 
   it('contacts are searched by their trigrams, the account’s own alone', async () => {
-    const plans = await plansOf(em, () => searchContacts(em, 1, { text: 'customer 1999', page: 1 }));
+    const plans = await plansOf(sql, () => searchContacts(sql, 1, { text: 'customer 1999', page: 1 }));
     expectNoFullScan(plans);
     expect(indexesOf(plans[0]!)).to.deep.equal(['contacts_by_text']);
   });
@@ -307,7 +308,7 @@ describe('plans', function () {
   for (const [sort, index] of contactOrders) {
     it(`contacts are listed by ${sort} in the order of ${index}, either way`, async () => {
       for (const descending of [true, false]) {
-        const [page] = await plansOf(em, () => listContacts(em, 1, { page: 2, sort, descending }));
+        const [page] = await plansOf(sql, () => listContacts(sql, 1, { page: 2, sort, descending }));
         expectNoFullScan([page!]);
         expect(indexesOf(page!)).to.deep.equal([index]);
         // Those of the same five minutes are read together, and sorted.
@@ -318,35 +319,31 @@ describe('plans', function () {
   }
 
   it('a customer who writes on changes no index of contacts', async () => {
-    await undone(em, async (inside) => {
-      await sql(inside, `INSERT INTO contacts (account_id, name) SELECT 1, 'new' FROM generate_series(1, 200)`);
-      const [contact] = await sql<{ id: number }>(inside, 'SELECT max(id) AS id FROM contacts');
+    await undone(database, async (inside) => {
+      await inside(`INSERT INTO contacts (account_id, name) SELECT 1, 'new' FROM generate_series(1, 200)`);
+      const [contact] = await inside<{ id: number }>('SELECT max(id) AS id FROM contacts');
       const writes = (moment: string) =>
-        sql(inside, 'UPDATE contacts SET last_activity_at = $2 WHERE account_id = 1 AND id = $1', [
-          contact!.id,
-          moment,
-        ]);
+        inside('UPDATE contacts SET last_activity_at = $2 WHERE account_id = 1 AND id = $1', [contact!.id, moment]);
       const count = `SELECT pg_stat_get_xact_tuples_updated(oid)::int AS made, pg_stat_get_xact_tuples_hot_updated(oid)::int AS hot
         FROM pg_class WHERE oid = 'contacts'::regclass`;
       await writes('2026-03-01 10:00Z');
       for (const second of [1, 2, 3]) await writes(`2026-03-01 10:00:0${second}Z`);
-      expect(await sql(inside, count)).to.deep.equal([{ made: 4, hot: 3 }]);
+      expect(await inside(count)).to.deep.equal([{ made: 4, hot: 3 }]);
     });
   });
 
   it('what is due is found by its moment, a page at a time, however many are due at once', async () => {
     await sql(
-      em,
       `UPDATE conversations SET status = 'snoozed', snoozed_until = '2026-01-01', resolution_due_at = '2026-01-01'
        WHERE account_id = 1 AND id <= 5000`,
     );
-    await sql(em, 'ANALYZE conversations');
+    await sql('ANALYZE conversations');
     const now = new Date('2026-02-01');
     const after = { id: 2000, account_id: 1, account_name: 'Big', due_at: '2026-01-01' };
     for (const from of [null, after]) {
-      const plans = await plansOf(em, async () => {
-        expect(await findDueSnoozes(em, now, from)).to.have.lengthOf(1000);
-        expect(await findOverdue(em, { column: 'resolution_due_at', now }, from)).to.have.lengthOf(1000);
+      const plans = await plansOf(sql, async () => {
+        expect(await findDueSnoozes(sql, now, from)).to.have.lengthOf(1000);
+        expect(await findOverdue(sql, { column: 'resolution_due_at', now }, from)).to.have.lengthOf(1000);
       });
       expect(plans.map((plan) => indexesOf(plan).filter((name) => name.includes('_due_')))).to.deep.equal([
         ['conversations_due_snoozes'],
@@ -363,16 +360,16 @@ describe('plans', function () {
 
   // The last: what it changes is not visible to all, as the lists above need it.
   it('what is sorted after it was found comes in the order of its ids where times are equal', async () => {
-    const { conversations: own } = await listConversations(em, 1, administrator, { ...everything, contactId: 7 });
+    const { conversations: own } = await listConversations(sql, 1, administrator, { ...everything, contactId: 7 });
     const ids = own.map(({ conversation }) => conversation.id).toSorted((one, other) => one - other);
     expect(ids).to.have.lengthOf(5);
     // Written in this order, they lie in the table in this order.
     for (const index of [2, 4, 0, 3, 1])
-      await sql(em, `UPDATE conversations SET last_activity_at = '2020-01-01' WHERE id = $1`, [ids[index]]);
+      await sql(`UPDATE conversations SET last_activity_at = '2020-01-01' WHERE id = $1`, [ids[index]]);
     for (const ascending of [true, false]) {
-      const plans = await plansOf(em, async () => {
+      const plans = await plansOf(sql, async () => {
         const filter = { ...everything, contactId: 7, ascending };
-        const { conversations: listed } = await listConversations(em, 1, administrator, filter);
+        const { conversations: listed } = await listConversations(sql, 1, administrator, filter);
         expect(listed.map(({ conversation }) => conversation.id)).to.deep.equal(ascending ? ids : ids.toReversed());
       });
       expect(plans[1]!.steps.map((step) => step['Node Type'])).to.include('Sort');

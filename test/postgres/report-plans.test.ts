@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { readOldestPending } from '../../src/deliveries/log/activity.ts';
 import { readActivity } from '../../src/domain/reports.ts';
@@ -6,9 +5,8 @@ import { countActivity, deleteOldCounts } from '../../src/domain/upkeep/activity
 import { systemClock } from '../../src/lib/ports.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { sql } from '../../src/postgres/sql.ts';
-import { entities } from '../../src/records/entities.ts';
-import { plansOf, type Plan } from '../support/plans.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
+import { plansOf, watched, type Plan } from '../support/plans.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 
 // 300 accounts with hours of a year; the first with 100,000 events that are counted but for the last 100, and as many
@@ -39,15 +37,15 @@ describe('reports among many', function () {
   this.timeout(600_000);
   let url: string;
   let database: Database;
-  let em: EntityManager;
+  let sql: Sql;
 
   before(async () => {
     url = await createDatabase(migrate);
-    const told = { entities, warn: () => undefined, failed: () => undefined, clock: systemClock };
+    const told = { warn: () => undefined, failed: () => undefined, clock: systemClock };
     const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
     database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, ...told });
-    em = database.em();
-    for (const statement of seed) await sql(em, statement);
+    sql = watched(database.sql);
+    for (const statement of seed) await sql(statement);
   });
 
   after(async () => {
@@ -61,8 +59,8 @@ describe('reports among many', function () {
     const until = new Date();
     const since = new Date(until.getTime() - 30 * 24 * 3_600_000);
     let found = 0;
-    const plans = await plansOf(em, async () => {
-      found = (await readActivity(em, 1, { since, until, by: 'day' })).length;
+    const plans = await plansOf(sql, async () => {
+      found = (await readActivity(sql, 1, { since, until, by: 'day' })).length;
     });
     expect(found).to.be.within(29, 31);
     // Three rows a day are there, and an index entry of each.
@@ -70,23 +68,23 @@ describe('reports among many', function () {
   });
 
   it('find the oldest delivery that waits without a look at those that arrived', async () => {
-    const plans = await plansOf(em, async () => {
-      expect(await readOldestPending(em, 1)).to.be.an.instanceOf(Date);
+    const plans = await plansOf(sql, async () => {
+      expect(await readOldestPending(sql, 1)).to.be.an.instanceOf(Date);
     });
     // Of each lane that waits the entry, the row, and its oldest delivery with its entry.
     expect(most(plans)).to.be.at.most(4 * 2_000 + 10);
   });
 
   it('are counted from what is new, and nothing else is looked at', async () => {
-    const watched = Object.defineProperty(Object.create(database) as Database, 'em', { value: () => em });
-    Object.defineProperty(watched, 'clock', { value: systemClock });
+    const recorded = Object.defineProperty(Object.create(database) as Database, 'sql', { value: sql });
+    Object.defineProperty(recorded, 'clock', { value: systemClock });
     // Each statement is explained by being run once more: it then has the same to do.
     const again = async (): Promise<void> => {
-      await sql(database.em(), 'UPDATE report_feeds SET position = 99900 WHERE account_id = 1');
-      await sql(database.em(), `UPDATE report_progress SET counted_to = 99950, seen_to = 99990, seen_xid = '0'`);
+      await database.sql('UPDATE report_feeds SET position = 99900 WHERE account_id = 1');
+      await database.sql(`UPDATE report_progress SET counted_to = 99950, seen_to = 99990, seen_xid = '0'`);
     };
-    const plans = await plansOf(em, async () => {
-      await countActivity(watched);
+    const plans = await plansOf(sql, async () => {
+      await countActivity(recorded);
       await again();
     });
     const [behind, events, attempts, see, sample] = plans;
@@ -98,7 +96,6 @@ describe('reports among many', function () {
     expect(attempts!.rows).to.be.within(40, 400);
     expect(see!.rows).to.be.at.most(10);
     const [counted] = await sql<{ events: number; attempts: number }>(
-      em,
       `SELECT sum(count)::int AS events, (SELECT counted_to FROM report_progress) AS attempts
        FROM report_hours WHERE account_id = 1 AND measure = 'messages:customers'`,
     );
@@ -107,13 +104,13 @@ describe('reports among many', function () {
   });
 
   it('are deleted by their age from an index', async () => {
-    const watched = Object.defineProperty(Object.create(database) as Database, 'em', { value: () => em });
+    const recorded = Object.defineProperty(Object.create(database) as Database, 'sql', { value: sql });
     let deleted = -1;
-    const plans = await plansOf(em, async () => {
-      deleted = await deleteOldCounts(watched, 400);
+    const plans = await plansOf(sql, async () => {
+      deleted = await deleteOldCounts(recorded, 400);
     });
     expect(deleted).to.equal(0);
     expect(most(plans)).to.be.at.most(10);
-    expect(await deleteOldCounts(watched, 340)).to.be.within(19_000, 24_000);
+    expect(await deleteOldCounts(recorded, 340)).to.be.within(19_000, 24_000);
   });
 });

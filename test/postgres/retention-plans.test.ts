@@ -1,12 +1,10 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { deleteOldRuns } from '../../src/domain/upkeep/retention.ts';
 import { systemClock } from '../../src/lib/ports.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { sql } from '../../src/postgres/sql.ts';
-import { entities } from '../../src/records/entities.ts';
-import { plansOf } from '../support/plans.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
+import { plansOf, watched } from '../support/plans.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 
 // 100,000 runs, one in ten seconds, the last one now: the first is eleven days and a half old.
@@ -30,15 +28,15 @@ describe('the retention of runs among many', function () {
   this.timeout(600_000);
   let url: string;
   let database: Database;
-  let em: EntityManager;
+  let sql: Sql;
 
   before(async () => {
     url = await createDatabase(migrate);
-    const told = { entities, warn: () => undefined, failed: () => undefined, clock: systemClock };
+    const told = { warn: () => undefined, failed: () => undefined, clock: systemClock };
     const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
     database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, ...told });
-    em = database.em();
-    for (const statement of seed) await sql(em, statement);
+    sql = watched(database.sql);
+    for (const statement of seed) await sql(statement);
   });
 
   after(async () => {
@@ -49,10 +47,10 @@ describe('the retention of runs among many', function () {
   /** Deletes what is older; the most rows and index entries that a statement of it read, and how many were deleted. */
   async function deleted(days: number): Promise<{ count: number; read: number }> {
     let count = 0;
-    const watched = Object.defineProperty(Object.create(database) as Database, 'em', { value: () => em });
-    Object.defineProperty(watched, 'clock', { value: systemClock });
-    const plans = await plansOf(em, async () => {
-      count = await deleteOldRuns(watched, days);
+    const recorded = Object.defineProperty(Object.create(database) as Database, 'sql', { value: sql });
+    Object.defineProperty(recorded, 'clock', { value: systemClock });
+    const plans = await plansOf(sql, async () => {
+      count = await deleteOldRuns(recorded, days);
     });
     return { count, read: Math.max(...plans.map(({ rows }) => rows)) };
   }

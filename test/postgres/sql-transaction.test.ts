@@ -30,8 +30,8 @@ describe('statements that a transaction sends together', () => {
     const at = new Date('2026-11-22T08:00:00.123Z');
     const [, rows] = await run(async (transaction) => {
       const answers = await Promise.all([
-        transaction.query(insert, [1, words, at, JSON.stringify({ a: [1] })]),
-        transaction.query<{ words: unknown; at: string; more: unknown }>('SELECT words, at, more FROM kept'),
+        transaction.sql(insert, [1, words, at, JSON.stringify({ a: [1] })]),
+        transaction.sql<{ words: unknown; at: string; more: unknown }>('SELECT words, at, more FROM kept'),
       ]);
       await transaction.commit([]);
       return answers;
@@ -44,7 +44,7 @@ describe('statements that a transaction sends together', () => {
   it('fail together from the first that fails, and then nothing is committed', async () => {
     const before = await ids();
     const failed = await run(async (transaction) => {
-      const sent = [1, 2].map((id) => transaction.query(insert, [id, [], null, null]));
+      const sent = [1, 2].map((id) => transaction.sql(insert, [id, [], null, null]));
       const settled = await Promise.allSettled(sent);
       return settled.map((answer) => answer.status === 'rejected' && (answer.reason as { code: string }).code);
     });
@@ -55,7 +55,7 @@ describe('statements that a transaction sends together', () => {
   it('are committed with the last one, or not at all', async () => {
     const add = (...rows: number[]) =>
       run(async (transaction) => {
-        for (const id of rows.slice(0, -1)) await transaction.query(insert, [id, [], null, null]);
+        for (const id of rows.slice(0, -1)) await transaction.sql(insert, [id, [], null, null]);
         return transaction.commit([{ text: insert, parameters: [rows.at(-1), [], null, null] }]);
       });
     await add(10, 11);
@@ -70,10 +70,10 @@ describe('statements that a transaction sends together', () => {
 
   it('are refused once the transaction is over, whoever has the connection by then', async () => {
     const left = await run(async (transaction) => {
-      await transaction.query('SELECT 1');
+      await transaction.sql('SELECT 1');
       return transaction;
     });
-    const late = await left.query('SELECT 1').catch((error: Error) => error.message);
+    const late = await left.sql('SELECT 1').catch((error: Error) => error.message);
     expect(late).to.equal('The transaction is over');
   });
 });

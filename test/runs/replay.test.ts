@@ -118,7 +118,7 @@ describe('replays of runs', () => {
       clock: systemClock,
       random: systemRandom,
       readMessages: ({ accountId, conversationId }, window) =>
-        findMessages(app.app.database.em(), accountId, conversationId, window),
+        findMessages(app.app.database.sql, accountId, conversationId, window),
       doors: { send },
       log: { warn: () => undefined },
       sandbox,

@@ -45,7 +45,7 @@ describe('a run', () => {
     const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'thinker'`);
     const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed' } as const;
     const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
-    const [claimed] = (await claimBots(database.em(), bounds)).heads;
+    const [claimed] = (await claimBots(database.sql, bounds)).heads;
     const log = { info: () => undefined, warn: () => undefined };
     const sandbox = {
       queued: 0,

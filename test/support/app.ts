@@ -5,7 +5,6 @@ import { preparedFolder, projectRoot } from '../../src/app/project-root.ts';
 import type { Furnishing } from '../../src/app/seed.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
-import { sql } from '../../src/postgres/sql.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readRegistry, type Registry } from '../../src/packages/registry.ts';
 import { oneBot } from './furnishing.ts';
@@ -153,7 +152,7 @@ export class TestApp {
 
   /** Runs a statement on the service's database. */
   query<Row>(text: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    return sql<Row>(this.app.database.em(), text, parameters);
+    return this.app.database.sql<Row>(text, parameters);
   }
 
   /** The events recorded since the last call, without the samples of tests, which have not happened. */

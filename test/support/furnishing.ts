@@ -8,13 +8,13 @@ import { hearingOf } from '../../src/packages/hearing.ts';
 /** An account with the demo inbox and its bot alone, so that tests know what is there. */
 export const oneBot: Furnishing = {
   accountName: 'Demo account',
-  async furnish({ em, account: { id: accountId }, now }) {
-    const { active } = (await findRunnable(em, 'faq')) ?? {};
+  async furnish({ sql, account: { id: accountId }, now }) {
+    const { active } = (await findRunnable(sql, 'faq')) ?? {};
     const hearing = active && hearingOf(active.manifest);
     const name = active?.manifest.name ?? '';
     const faq = { accountId, name, description: active?.manifest.description ?? null, pluginId: 'faq', config: {} };
-    const bot = hearing ? await createPluginBot(em, { ...faq, hearing }, now) : null;
+    const bot = hearing ? await createPluginBot(sql, { ...faq, hearing }, now) : null;
     const inbox = { name: 'Demo inbox', channelType: 'Channel::Api', identifier: systemRandom.uuid() };
-    await createInbox(em, { accountId, ...inbox, agentBotId: bot?.id ?? null, now });
+    await createInbox(sql, { accountId, ...inbox, agentBotId: bot?.id ?? null, now });
   },
 };

@@ -1,4 +1,4 @@
-import { codeOf, type Sources } from './source-code.ts';
+import { codeOf, importsOf, isInside, type Sources } from './source-code.ts';
 
 /** Statements that lock one small row by its id, as lockOne does. */
 const ownLocks =
@@ -7,7 +7,6 @@ const ownLocks =
 export const ownWays: Readonly<Record<string, string>> = {
   'src/domain/small-rows.ts': 'what small resources have in common',
   'src/postgres/errors.ts': 'reads the errors of the database',
-  'src/domain/conversations/breaches.ts': 'shares an SLA policy with the other conversations that get it',
 };
 
 /** Small rows that are locked, paged or refused as duplicates without the functions of domain/small-rows.ts. */
@@ -19,6 +18,22 @@ export function findOwnWays(sources: Sources): string[] {
     if (/\bbrokenUniqueConstraint\b/.test(code)) problems.push(`${path} reads unique violations: see uniqueOr422`);
     if (/\bLockMode\b/.test(code) || ownLocks.test(text)) problems.push(`${path} locks a small row: see lockOne`);
     if (/\bfindAndCount\b/.test(code)) problems.push(`${path} cuts a list into pages: see listPage`);
+  }
+  return problems;
+}
+
+const mapper = /^@mikro-orm\/|^kysely$/;
+const entityModule = '@mikro-orm/core';
+
+/** Users of MikroORM besides entities, the schema and the one file that hides it from verbs. */
+export function findMapperUsers(sources: Sources): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of sources) {
+    if (!path.startsWith('src/') || path === 'src/domain/small-rows.ts') continue;
+    if (path === 'src/postgres/migrate.ts' || isInside('src/postgres/migrations', path)) continue;
+    const used = importsOf(path, text).filter(({ target }) => mapper.test(target));
+    const isEntity = isInside('src/records', path) && used.every(({ target }) => target === entityModule);
+    if (used.length > 0 && !isEntity) problems.push(`${path} uses MikroORM: see src/domain/small-rows.ts`);
   }
   return problems;
 }

@@ -19,20 +19,20 @@ export async function addPerson(
   app: TestApp,
   { name, role = 'agent', accountId = 1 }: { name: string; role?: 'administrator' | 'agent'; accountId?: number },
 ): Promise<User> {
-  return app.app.database.em().transactional(async (em) => {
+  return app.app.database.transaction(async (sql) => {
     const now = new Date();
     const email = `${name.toLowerCase().replaceAll(/\W+/g, '.')}.${accountId}@example.com`;
-    const user = await createUser(em, { name, email, confirmed: true, platformAdmin: false }, now);
-    await addAgent(em, { accountId, userId: user.id, role, now });
+    const user = await createUser(sql, { name, email, confirmed: true, platformAdmin: false }, now);
+    await addAgent(sql, { accountId, userId: user.id, role, now });
     const token = newToken('user', systemRandom);
-    await grantToken(em, user.id, token, now);
+    await grantToken(sql, user.id, token, now);
     return { id: user.id, email, headers: { api_access_token: token } };
   });
 }
 
 /** Adds another account with its administrator. */
 export async function addAccount(app: TestApp, name: string): Promise<{ id: number; administrator: User }> {
-  const account = await createAccount(app.app.database.em(), name, new Date());
+  const account = await createAccount(app.app.database.sql, name, new Date());
   const administrator = await addPerson(app, { name: `${name} admin`, role: 'administrator', accountId: account.id });
   return { id: account.id, administrator };
 }

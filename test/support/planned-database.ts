@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { mergeCountChanges } from '../../src/domain/upkeep/conversation-counts.ts';
 import { system, type Actor } from '../../src/events/transaction.ts';
 import { systemClock } from '../../src/lib/ports.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import { sql } from '../../src/postgres/sql.ts';
-import { entities } from '../../src/records/entities.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { rowsOf } from '../faults/helpers.ts';
-import { scannedTables, type Plan } from './plans.ts';
+import { scannedTables, watched, type Plan } from './plans.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 export const administrator: Actor = { ...system, kind: 'user', id: 1, role: 'administrator' };
@@ -46,30 +44,30 @@ const seed = [
 ];
 
 /** A database with enough rows for plans to matter, and what drops it. */
-export async function openPlanned(): Promise<{ em: EntityManager; drop: () => Promise<void> }> {
+export async function openPlanned(): Promise<{ database: Database; sql: Sql; drop: () => Promise<void> }> {
   const url = await createDatabase(migrate);
   // Statistics of every row, not of a sample that chance draws: the same data have the same plans in each run.
   await rowsOf(url, `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET default_statistics_target = 1000`);
   const warn = () => undefined;
   const timeouts = { statementTimeoutMs: 60_000, lockTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 };
-  const told = { entities, warn, failed: warn };
+  const told = { warn, failed: warn };
   const database = new Database({ url, poolMax: 2, ...timeouts, retriesLocks: false, clock: systemClock, ...told });
-  const em = database.em();
-  for (const statement of seed) await sql(em, statement);
+  const sql = watched(database.sql);
+  for (const statement of seed) await sql(statement);
   await mergeCountChanges(database);
-  for (const table of ['contacts', 'conversations', 'messages', 'conversation_counts']) await vacuum(em, table);
+  for (const table of ['contacts', 'conversations', 'messages', 'conversation_counts']) await vacuum(sql, table);
   const drop = async () => {
     await database.close();
     await dropDatabase(url);
   };
-  return { em, drop };
+  return { database, sql, drop };
 }
 
 // The server's own look at a new table may keep rows from being known as visible to all for a moment.
-async function vacuum(em: EntityManager, table: string): Promise<void> {
+async function vacuum(sql: Sql, table: string): Promise<void> {
   for (let left = 40; left > 0; left--) {
-    await sql(em, `VACUUM ANALYZE ${table}`);
-    const unseen = await sql(em, 'SELECT FROM pg_class WHERE relname = $1 AND relallvisible < relpages', [table]);
+    await sql(`VACUUM ANALYZE ${table}`);
+    const unseen = await sql('SELECT FROM pg_class WHERE relname = $1 AND relallvisible < relpages', [table]);
     if (unseen.length === 0) return;
     await sleep(250);
   }

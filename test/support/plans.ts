@@ -1,5 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { sql, type Executor } from '../../src/postgres/sql.ts';
+import type { Database } from '../../src/postgres/database.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 
 /** A node of a plan, as EXPLAIN (FORMAT JSON) prints it. */
 interface Step {
@@ -29,54 +29,55 @@ export interface Plan {
 }
 
 interface Statement {
-  sql: string;
+  text: string;
   parameters: readonly unknown[];
 }
 
-async function record(executor: EntityManager, work: () => Promise<unknown>): Promise<Statement[]> {
-  const kysely = executor.getKysely();
-  const statements: Statement[] = [];
-  const recording: Pick<ReturnType<EntityManager['getKysely']>, 'executeQuery'> = {
-    executeQuery: (query) => {
-      statements.push(query as Statement);
-      return kysely.executeQuery(query);
-    },
+const recordings = new WeakMap<Sql, { statements: Statement[] }>();
+
+/** The same, whose statements `plansOf` and `statementsOf` see. */
+export function watched(sql: Sql): Sql {
+  const recording = { statements: [] as Statement[] };
+  const watching: Sql = (text, parameters = []) => {
+    recording.statements.push({ text, parameters });
+    return sql(text, parameters);
   };
-  const unwatched = Object.getOwnPropertyDescriptor(executor, 'getKysely');
-  Object.defineProperty(executor, 'getKysely', { configurable: true, value: () => recording });
-  try {
-    await work();
-  } finally {
-    if (unwatched) Object.defineProperty(executor, 'getKysely', unwatched);
-    else Reflect.deleteProperty(executor, 'getKysely');
-  }
-  return statements;
+  recordings.set(watching, recording);
+  return watching;
+}
+
+async function record(sql: Sql, work: () => Promise<unknown>): Promise<Statement[]> {
+  const recording = recordings.get(sql);
+  if (!recording) throw new Error('Nobody watches these statements');
+  recording.statements = [];
+  await work();
+  return recording.statements;
 }
 
 /** The texts of the statements that `work` runs on the executor. */
-export async function statementsOf(executor: EntityManager, work: () => Promise<unknown>): Promise<string[]> {
-  return (await record(executor, work)).map((statement) => statement.sql);
+export async function statementsOf(sql: Sql, work: () => Promise<unknown>): Promise<string[]> {
+  return (await record(sql, work)).map((statement) => statement.text);
 }
 
 /** Runs `work`, then each of its statements once more with EXPLAIN. */
-export async function plansOf(executor: EntityManager, work: () => Promise<unknown>): Promise<Plan[]> {
+export async function plansOf(sql: Sql, work: () => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = [];
-  for (const { sql: text, parameters } of await record(executor, work)) {
-    plans.push(await explain(executor, text, parameters));
+  for (const { text, parameters } of await record(sql, work)) {
+    plans.push(await explain(sql, text, parameters));
   }
   return plans;
 }
 
 /** Like plansOf, by the plans that a connection keeps for prepared statements, whatever their parameters. */
-export async function genericPlansOf(em: EntityManager, work: () => Promise<unknown>): Promise<Plan[]> {
-  const statements = await record(em, work);
-  return em.transactional(async (inside) => {
-    await sql(inside, 'SET LOCAL plan_cache_mode = force_generic_plan');
+export async function genericPlansOf(database: Database, sql: Sql, work: () => Promise<unknown>): Promise<Plan[]> {
+  const statements = await record(sql, work);
+  return database.transaction(async (inside) => {
+    await inside('SET LOCAL plan_cache_mode = force_generic_plan');
     const plans: Plan[] = [];
-    for (const { sql: text, parameters } of statements) {
-      await sql(inside, `PREPARE probe AS ${text}`);
+    for (const { text, parameters } of statements) {
+      await inside(`PREPARE probe AS ${text}`);
       plans.push(await explain(inside, `EXECUTE probe (${parameters.map(literal).join(', ')})`, []));
-      await sql(inside, 'DEALLOCATE probe');
+      await inside('DEALLOCATE probe');
     }
     return plans;
   });
@@ -97,9 +98,8 @@ export function scannedTables({ steps }: Plan): string[] {
   return steps.filter((step) => step['Node Type'].endsWith('Seq Scan')).map((step) => step['Relation Name'] ?? '');
 }
 
-async function explain(executor: Executor, text: string, parameters: readonly unknown[]): Promise<Plan> {
+async function explain(sql: Sql, text: string, parameters: readonly unknown[]): Promise<Plan> {
   const [row] = await sql<{ 'QUERY PLAN': [{ Plan: Step }] }>(
-    executor,
     `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
     parameters,
   );

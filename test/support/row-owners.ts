@@ -45,7 +45,7 @@ export function findConversationWriters(sources: Sources): string[] {
     .map(([path]) => `${path} writes conversations, which is for Transaction.conversation to do`);
 }
 
-const beginsTransaction = /\.transactional\(/;
+const beginsTransaction = /\.transaction(?:al)?\(/;
 /** Files that may begin transactions or savepoints: the base of all verbs, and mechanisms below it. */
 const transactionBeginners: readonly string[] = ['src/events', 'src/engine', 'src/postgres'];
 

@@ -117,11 +117,11 @@ export async function furnish(makers: readonly Maker[]): Promise<Tenant[]> {
 }
 
 async function addPlatformAdministrator(app: TestApp): Promise<Person> {
-  const em = app.app.database.em();
+  const sql = app.app.database.sql;
   const profile = { name: 'Platform', email: 'platform@example.com', confirmed: true, platformAdmin: true };
-  const { id } = await createUser(em, profile, new Date());
+  const { id } = await createUser(sql, profile, new Date());
   const token = newToken('user', systemRandom);
-  await grantToken(em, id, token, new Date());
+  await grantToken(sql, id, token, new Date());
   return { id, headers: { api_access_token: token } };
 }
 

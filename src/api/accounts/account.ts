@@ -56,7 +56,7 @@ export const accountRoutes = [
   doors.account(
     ['GET', path, 'Get the account'],
     { reply: 'resources/account', record: true, role: 'administrator' },
-    async ({ em, account }) => presentAccount(await readAccount(em, account.id)),
+    async ({ sql, account }) => presentAccount(await readAccount(sql, account.id)),
   ),
   doors.account(
     ['PATCH', path, 'Update the account'],

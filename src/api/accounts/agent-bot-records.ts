@@ -121,7 +121,7 @@ async function makePluginBot({ services, tx }: Changing, body: Shape<'requests/a
       ? {}
       : { server: { outgoingUrl, sealedSecret: secretBox.seal(secret), ...given({ format: body.format }) } }),
   };
-  const bot = await createPluginBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...plugin }, tx.now);
+  const bot = await createPluginBot(tx.sql, { ...commonOf(body), accountId: tx.accountId, ...plugin }, tx.now);
   return { bot, ...given({ secret }) };
 }
 
@@ -132,7 +132,7 @@ async function makeWebhookBot({ services, tx }: Changing, body: Shape<'requests/
   const { outgoing_url: outgoingUrl = '', format, events, hear_own: hearsOwn } = body;
   const secret = newWebhookSecret(services.random);
   const server = { outgoingUrl, sealedSecret: services.secretBox.seal(secret), ...given({ format, events, hearsOwn }) };
-  const bot = await createWebhookBot(tx.em, { ...commonOf(body), accountId: tx.accountId, ...server }, tx.now);
+  const bot = await createWebhookBot(tx.sql, { ...commonOf(body), accountId: tx.accountId, ...server }, tx.now);
   return { bot, secret };
 }
 
@@ -184,7 +184,7 @@ async function readJudged(
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');
   // Behind the plugin, as its versions change bots: what is merged and judged is what the change replaces.
-  const present = await lockOwnBot(tx.em, tx.accountId, bot.id);
+  const present = await lockOwnBot(tx.sql, tx.accountId, bot.id);
   const whole = config || aiSettings ? { ...(config ?? present.config), ...aiSettings } : undefined;
   const settings = readSettings({ secretBox, manifest, config: whole, secrets, stored: present.secrets });
   const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
@@ -222,8 +222,8 @@ function presentQuarantine({ quarantinedAt, quarantinedUntil, quarantineReason }
 }
 
 // Settings are judged by the version that runs when they are stored: until then it stays.
-async function holdManifest({ em }: OuterTransaction, pluginId: string, path: string): Promise<Manifest> {
-  const plugin = await holdPlugin(em, pluginId);
+async function holdManifest({ sql }: OuterTransaction, pluginId: string, path: string): Promise<Manifest> {
+  const plugin = await holdPlugin(sql, pluginId);
   if (!plugin?.active || !plugin.isPresent) throw notInstalled(path, pluginId);
   if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
   return plugin.active.manifest;

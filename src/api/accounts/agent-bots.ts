@@ -24,18 +24,18 @@ export const agentBotRoutes = [
   doors.account(
     ['GET', base, 'List agent bots'],
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'agent' },
-    async ({ em, services, account, actor, query: { page = 1 } }) => {
-      const listed = await listAgentBots(em, account.id, page);
+    async ({ sql, services, account, actor, query: { page = 1 } }) => {
+      const listed = await listAgentBots(sql, account.id, page);
       const rows: Shape<'resources/agent-bot'>[] = [];
-      for (const bot of listed.rows) rows.push(await presentWithHealth({ em, services, actor }, bot));
+      for (const bot of listed.rows) rows.push(await presentWithHealth({ sql, services, actor }, bot));
       return presentPage({ ...listed, rows }, (record) => record);
     },
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an agent bot'],
     { reply: 'resources/agent-bot', record: true, role: 'agent' },
-    async ({ em, services, account, actor, params }) =>
-      presentWithHealth({ em, services, actor }, await readAgentBot(em, account.id, params.id)),
+    async ({ sql, services, account, actor, params }) =>
+      presentWithHealth({ sql, services, actor }, await readAgentBot(sql, account.id, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create an agent bot'],
@@ -48,14 +48,14 @@ export const agentBotRoutes = [
     },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, actor, body, transact }) => {
+      handle: async ({ services, sql, actor, body, transact }) => {
         const token = newToken('bot', services.random);
         const { bot, secret } = await transact(async (tx) => {
           const made = await createBot({ services, tx }, body);
-          await grantBotToken(tx.em, made.bot.id, token, tx.now);
+          await grantBotToken(tx.sql, made.bot.id, token, tx.now);
           return made;
         });
-        const record = await presentWithHealth({ em, services, actor }, bot);
+        const record = await presentWithHealth({ sql, services, actor }, bot);
         return { ...record, access_token: token, ...(secret === undefined ? {} : { secret }) };
       },
     },
@@ -65,21 +65,21 @@ export const agentBotRoutes = [
     { body: 'requests/agent-bot.update', largeBody: true, reply: 'resources/agent-bot', role: 'administrator' },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, em, account, actor, params, body, transact }) => {
+      handle: async ({ services, sql, account, actor, params, body, transact }) => {
         const bot = await transact(async (tx) =>
-          changeBot({ services, tx }, await readOwnAgentBot(tx.em, account.id, params.id), body),
+          changeBot({ services, tx }, await readOwnAgentBot(tx.sql, account.id, params.id), body),
         );
-        return presentWithHealth({ em, services, actor }, bot);
+        return presentWithHealth({ sql, services, actor }, bot);
       },
     },
   ),
   doors.account(
     ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
     { reply: 'resources/agent-bot-with-secrets', role: 'administrator' },
-    async ({ em, services, actor, params, transact }) => {
+    async ({ sql, services, actor, params, transact }) => {
       const token = newToken('bot', services.random);
       const bot = await transact((tx) => resetBotToken(tx, params.id, token));
-      return { ...(await presentWithHealth({ em, services, actor }, bot)), access_token: token };
+      return { ...(await presentWithHealth({ sql, services, actor }, bot)), access_token: token };
     },
   ),
   doors.account(
@@ -98,20 +98,20 @@ export const agentBotRoutes = [
   doors.account(
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
-    async ({ em, services, actor, params, transact }) =>
-      presentWithHealth({ em, services, actor }, await transact((tx) => releaseBot(tx, params.id))),
+    async ({ sql, services, actor, params, transact }) =>
+      presentWithHealth({ sql, services, actor }, await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.account(
     ['POST', `${base}/:id/pause`, 'Pause an agent bot'],
     { reply: 'resources/agent-bot', role: 'administrator', description: pauseDescription },
-    async ({ em, services, actor, params: { id }, transact }) =>
-      presentWithHealth({ em, services, actor }, await transact((tx) => pause(tx, { kind: 'bot' as const, id }))),
+    async ({ sql, services, actor, params: { id }, transact }) =>
+      presentWithHealth({ sql, services, actor }, await transact((tx) => pause(tx, { kind: 'bot' as const, id }))),
   ),
   doors.account(
     ['POST', `${base}/:id/resume`, 'Resume an agent bot'],
     { reply: 'resources/agent-bot', role: 'administrator', description: resumeDescription },
-    async ({ em, services, actor, params: { id }, transact }) =>
-      presentWithHealth({ em, services, actor }, await transact((tx) => resume(tx, { kind: 'bot' as const, id }))),
+    async ({ sql, services, actor, params: { id }, transact }) =>
+      presentWithHealth({ sql, services, actor }, await transact((tx) => resume(tx, { kind: 'bot' as const, id }))),
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an agent bot'],

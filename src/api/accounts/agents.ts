@@ -53,7 +53,7 @@ export const agentRoutes = [
   doors.account(
     ['GET', base, 'List agents'],
     { reply: 'resources/agent-list', role: 'agent' },
-    async ({ em, account }) => (await findAgents(em, account.id)).map(presentAgent),
+    async ({ sql, account }) => (await findAgents(sql, account.id)).map(presentAgent),
   ),
   doors.account(
     ['POST', base, 'Create an agent'],

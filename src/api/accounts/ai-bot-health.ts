@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { findModelServer } from '../../domain/accounts.ts';
 import { hasArticles } from '../../domain/articles/articles.ts';
 import type { Services } from '../../http/route/call.ts';
@@ -16,10 +16,10 @@ const nothingAtAll = 'It has neither a model nor a knowledge base to answer with
  * show of it would come with the first customer, and stay until the next.
  */
 export async function presentWithHealth(
-  { em, services, actor }: { em: EntityManager; services: Services; actor: Pick<Actor, 'role'> },
+  { sql, services, actor }: { sql: Sql; services: Services; actor: Pick<Actor, 'role'> },
   bot: AgentBot,
 ): Promise<Shape<'resources/agent-bot'>> {
-  const record = await present({ em, services }, bot);
+  const record = await present({ sql, services }, bot);
   return actor.role === 'administrator' ? record : { ...record, ...hiddenSettings };
 }
 
@@ -27,12 +27,12 @@ export async function presentWithHealth(
 const hiddenSettings = { outgoing_url: null, config: {}, ...presentAiFields(null) };
 
 async function present(
-  { em, services }: { em: EntityManager; services: Services },
+  { sql, services }: { sql: Sql; services: Services },
   bot: AgentBot,
 ): Promise<Shape<'resources/agent-bot'>> {
   const { accountId = null } = bot;
   if (accountId === null || !isAiBot(bot)) return presentAgentBot(bot);
-  const problem = await findProblem({ em, services }, accountId, bot);
+  const problem = await findProblem({ sql, services }, accountId, bot);
   // What the last run said of it may have changed since.
   const isMended = problem === null && (bot.healthError === nothingThere || bot.healthError === nothingAtAll);
   const healthError = problem ?? (isMended ? null : bot.healthError);
@@ -40,15 +40,15 @@ async function present(
 }
 
 async function findProblem(
-  { em, services }: { em: EntityManager; services: Services },
+  { sql, services }: { sql: Sql; services: Services },
   accountId: number,
   bot: AgentBot,
 ): Promise<string | null> {
   const { knowledge } = presentAiFields(bot);
   if (knowledge === false) {
-    const hasModel = services.hasModel || (await findModelServer(em, accountId)) !== null;
+    const hasModel = services.hasModel || (await findModelServer(sql, accountId)) !== null;
     return hasModel ? null : nothingAtAll;
   }
   const { tags = [], languages = [] } = typeof knowledge === 'object' && knowledge !== null ? knowledge : {};
-  return (await hasArticles(em, accountId, { tags, languages })) ? null : nothingThere;
+  return (await hasArticles(sql, accountId, { tags, languages })) ? null : nothingThere;
 }

@@ -44,8 +44,8 @@ const searchRoute = doors.account(
   },
   {
     prepare: ({ services, account, query: { q }, read }) => services.readMeaning(account.id, q, read),
-    handle: async ({ em, account, query: { q, tags, languages, limit = 10 } }, meaning) => {
-      const found = await searchPassages(em, account.id, q, { tags, languages, limit, meaning });
+    handle: async ({ sql, account, query: { q, tags, languages, limit = 10 } }, meaning) => {
+      const found = await searchPassages(sql, account.id, q, { tags, languages, limit, meaning });
       const payload = found.map(({ article_id: id, title, url, language, heading, score, answers, highlight }) => {
         return { id, title, url, language, heading, score, answers, highlight };
       });
@@ -76,15 +76,15 @@ export const articleRoutes = [
   doors.account(
     ['GET', base, 'List articles'],
     { query: 'requests/article.list.query', reply: 'resources/article-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1, published, tag, language } }) =>
-      presentPage(await listArticles(em, account.id, { page, published, tag, language }), presentArticle),
+    async ({ sql, account, query: { page = 1, published, tag, language } }) =>
+      presentPage(await listArticles(sql, account.id, { page, published, tag, language }), presentArticle),
   ),
   searchRoute,
   importRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get an article'],
     { reply: 'resources/article', record: true, role: 'agent' },
-    async ({ em, account, params }) => presentArticle(await readArticle(em, account.id, params.id)),
+    async ({ sql, account, params }) => presentArticle(await readArticle(sql, account.id, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create an article'],

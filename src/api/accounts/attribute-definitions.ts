@@ -33,13 +33,13 @@ export const attributeDefinitionRoutes = [
   doors.account(
     ['GET', base, 'List custom attribute definitions'],
     { query: 'requests/page.query', reply: 'resources/attribute-definition-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1 } }) =>
-      presentPage(await listAttributeDefinitions(em, account.id, page), presentDefinition),
+    async ({ sql, account, query: { page = 1 } }) =>
+      presentPage(await listAttributeDefinitions(sql, account.id, page), presentDefinition),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get a custom attribute definition'],
     { reply: 'resources/attribute-definition', record: true, role: 'agent' },
-    async ({ em, account, params }) => presentDefinition(await readAttributeDefinition(em, account.id, params.id)),
+    async ({ sql, account, params }) => presentDefinition(await readAttributeDefinition(sql, account.id, params.id)),
   ),
   doors.account(
     ['POST', base, 'Define a custom attribute'],

@@ -27,9 +27,9 @@ export const contactInboxRoutes = [
       role: 'agent',
       description: 'By all its external identifiers, the newest first.',
     },
-    async ({ em, account, actor, params }) => {
-      const { id } = await readContact(em, account.id, actor, params.id);
-      const found = await listContactInboxes(em, { accountId: account.id, actor }, id);
+    async ({ sql, account, actor, params }) => {
+      const { id } = await readContact(sql, account.id, actor, params.id);
+      const found = await listContactInboxes(sql, { accountId: account.id, actor }, id);
       return presentWhole(found, presentContactInbox);
     },
   ),
@@ -58,9 +58,9 @@ export const contactInboxRoutes = [
       description:
         'Those that the caller may see: where the contact is known, where its e-mail address or phone number reaches it, and inboxes of the API (`source_id` null: one is made with the conversation).',
     },
-    async ({ em, account, actor, params }) => {
-      const { id } = await readContact(em, account.id, actor, params.id);
-      const found = await findContactable(em, { accountId: account.id, actor }, id);
+    async ({ sql, account, actor, params }) => {
+      const { id } = await readContact(sql, account.id, actor, params.id);
+      const found = await findContactable(sql, { accountId: account.id, actor }, id);
       return presentWhole(found, presentContactInbox);
     },
   ),

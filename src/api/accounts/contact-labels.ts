@@ -8,9 +8,9 @@ export const contactLabelRoutes = [
   doors.account(
     ['GET', base, 'List the labels of a contact'],
     { reply: 'resources/contact-labels', role: 'agent' },
-    async ({ em, account, actor, params }) => {
-      const { id } = await readContact(em, account.id, actor, params.id);
-      return { payload: await findContactLabels(em, account.id, id) };
+    async ({ sql, account, actor, params }) => {
+      const { id } = await readContact(sql, account.id, actor, params.id);
+      return { payload: await findContactLabels(sql, account.id, id) };
     },
   ),
   doors.account(

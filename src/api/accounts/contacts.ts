@@ -44,14 +44,14 @@ function presentSingle(contact: Contact): Shape<'resources/single-contact'> {
 
 // A page of contacts; with the inboxes in which they are known where that is wished.
 async function presentContacts(
-  em: Parameters<typeof findContactInboxes>[0],
+  sql: Parameters<typeof findContactInboxes>[0],
   scope: Parameters<typeof findContactInboxes>[1],
   contacts: Page<Contact>,
   withInboxes = false,
 ): Promise<Shape<'resources/contact-list'>> {
   if (!withInboxes) return presentPage(contacts, contactRecord);
   const ids = contacts.rows.map(({ id }) => id);
-  const inboxes = await findContactInboxes(em, scope, ids);
+  const inboxes = await findContactInboxes(sql, scope, ids);
   return presentPage(contacts, (contact) => ({
     ...contactRecord(contact),
     contact_inboxes: inboxes.filter(({ contactId }) => contactId === contact.id).map(presentContactInbox),
@@ -61,11 +61,11 @@ async function presentContacts(
 const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search contacts'],
   { query: 'requests/contact.search.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
-  async ({ em, account, actor, query }) => {
+  async ({ sql, account, actor, query }) => {
     const { q, page = 1, include_contacts: withContacts = true, include_contact_inboxes: withInboxes } = query;
-    const found = await searchContacts(em, account.id, { text: q, page });
+    const found = await searchContacts(sql, account.id, { text: q, page });
     if (!withContacts) return { payload: [], meta: pageMeta(found) };
-    return presentContacts(em, { accountId: account.id, actor }, found, withInboxes);
+    return presentContacts(sql, { accountId: account.id, actor }, found, withInboxes);
   },
 );
 
@@ -78,9 +78,9 @@ const filterRoute = doors.account(
     role: 'agent',
     keyed: false,
   },
-  async ({ em, account, actor, body: { payload }, query: { page = 1, include_contact_inboxes: withInboxes } }) => {
-    const found = await filterContacts(em, account.id, { conditions: readConditions(payload), page });
-    return presentContacts(em, { accountId: account.id, actor }, found, withInboxes);
+  async ({ sql, account, actor, body: { payload }, query: { page = 1, include_contact_inboxes: withInboxes } }) => {
+    const found = await filterContacts(sql, account.id, { conditions: readConditions(payload), page });
+    return presentContacts(sql, { accountId: account.id, actor }, found, withInboxes);
   },
 );
 
@@ -137,9 +137,9 @@ const updateRoute = doors.account(
 const conversationsRoute = doors.account(
   ['GET', `${base}/:id/conversations`, 'List the conversations of a contact'],
   { query: 'requests/page.query', reply: 'resources/conversation-page', paged: true, role: 'agent' },
-  async ({ services, em, account, actor, params, query: { page = 1 } }) => {
-    const { id } = await readContact(em, account.id, actor, params.id);
-    const { conversations, count } = await listConversations(em, account.id, actor, {
+  async ({ services, sql, account, actor, params, query: { page = 1 } }) => {
+    const { id } = await readContact(sql, account.id, actor, params.id);
+    const { conversations, count } = await listConversations(sql, account.id, actor, {
       status: null,
       assigneeType: 'all',
       labels: null,
@@ -162,9 +162,9 @@ const noteRoutes = [
   doors.account(
     ['GET', `${base}/:id/notes`, 'List the notes of a contact'],
     { query: 'requests/page.query', reply: 'resources/contact-note-list', paged: true, role: 'agent' },
-    async ({ em, account, actor, params, query: { page = 1 } }) => {
-      const { id: contactId } = await readContact(em, account.id, actor, params.id);
-      return presentPage(await listContactNotes(em, { accountId: account.id, contactId }, page), presentNote);
+    async ({ sql, account, actor, params, query: { page = 1 } }) => {
+      const { id: contactId } = await readContact(sql, account.id, actor, params.id);
+      return presentPage(await listContactNotes(sql, { accountId: account.id, contactId }, page), presentNote);
     },
   ),
   doors.account(
@@ -185,10 +185,10 @@ export const contactRoutes = [
   doors.account(
     ['GET', base, 'List contacts'],
     { query: 'requests/contact.list.query', reply: 'resources/contact-list', paged: true, role: 'agent' },
-    async ({ em, account, actor, query }) => {
+    async ({ sql, account, actor, query }) => {
       const { page = 1, sort = 'name', include_contact_inboxes: withInboxes } = query;
-      const contacts = await listContacts(em, account.id, { page, ...readSort(sort) });
-      return presentContacts(em, { accountId: account.id, actor }, contacts, withInboxes);
+      const contacts = await listContacts(sql, account.id, { page, ...readSort(sort) });
+      return presentContacts(sql, { accountId: account.id, actor }, contacts, withInboxes);
     },
   ),
   searchRoute,
@@ -196,7 +196,7 @@ export const contactRoutes = [
   doors.account(
     ['GET', `${base}/:id`, 'Get a contact'],
     { reply: 'resources/single-contact', record: true, role: 'bot' },
-    async ({ em, account, actor, params }) => presentSingle(await readContact(em, account.id, actor, params.id)),
+    async ({ sql, account, actor, params }) => presentSingle(await readContact(sql, account.id, actor, params.id)),
   ),
   createRoute,
   updateRoute,

@@ -26,23 +26,23 @@ export const conversationActionRoutes = [
   doors.account(
     ['PATCH', base, 'Set the status of the conversation that the body names'],
     { body: 'requests/conversation.set-status', reply: 'resources/conversation', role: 'bot' },
-    async ({ services, em, body, transact }) =>
-      presentConversation(em, await transact((tx) => toggleStatus(tx, body.id, readMove(body))), services.fileLinks),
+    async ({ services, sql, body, transact }) =>
+      presentConversation(sql, await transact((tx) => toggleStatus(tx, body.id, readMove(body))), services.fileLinks),
   ),
   doors.account(
     ['POST', `${base}/:id/toggle_status`, 'Toggle the status of a conversation'],
     { body: 'requests/conversation.toggle-status', reply: 'resources/toggled-conversation', role: 'bot' },
-    async ({ services, em, params, body, transact }) => {
+    async ({ services, sql, params, body, transact }) => {
       const toggled = await transact((tx) => toggleStatus(tx, params.id, readMove(body)));
-      return presentToggled(await presentConversation(em, toggled, services.fileLinks));
+      return presentToggled(await presentConversation(sql, toggled, services.fileLinks));
     },
   ),
   doors.account(
     ['POST', `${base}/:id/toggle_priority`, 'Set the priority of a conversation'],
     { body: 'requests/conversation.toggle-priority', reply: 'resources/conversation', role: 'bot' },
-    async ({ services, em, params, body: { priority }, transact }) =>
+    async ({ services, sql, params, body: { priority }, transact }) =>
       presentConversation(
-        em,
+        sql,
         await transact((tx) => updateConversation(tx, params.id, { priority })),
         services.fileLinks,
       ),
@@ -50,22 +50,22 @@ export const conversationActionRoutes = [
   doors.account(
     ['POST', `${base}/:id/assignments`, 'Assign a conversation to an agent, a team or both, or to a bot'],
     { body: 'requests/conversation.assign', reply: 'resources/conversation', role: 'bot' },
-    async ({ services, em, params, body, transact }) => {
+    async ({ services, sql, params, body, transact }) => {
       const assignment = { assigneeId: body.assignee_id, teamId: body.team_id, botId: body.agent_bot_id };
-      return presentConversation(em, await transact((tx) => assign(tx, params.id, assignment)), services.fileLinks);
+      return presentConversation(sql, await transact((tx) => assign(tx, params.id, assignment)), services.fileLinks);
     },
   ),
   doors.account(
     ['POST', `${base}/:id/update_last_seen`, 'Mark a conversation as read'],
     { reply: 'resources/conversation', role: 'agent' },
-    async ({ services, em, params, transact }) =>
-      presentConversation(em, await transact((tx) => markSeen(tx, params.id)), services.fileLinks),
+    async ({ services, sql, params, transact }) =>
+      presentConversation(sql, await transact((tx) => markSeen(tx, params.id)), services.fileLinks),
   ),
   doors.account(
     ['GET', `${base}/:id/labels`, 'List the labels of a conversation'],
     { reply: 'resources/conversation-labels', role: 'bot' },
-    async ({ em, account, actor, params }) => ({
-      payload: (await readConversation(em, account.id, actor, params.id)).labels,
+    async ({ sql, account, actor, params }) => ({
+      payload: (await readConversation(sql, account.id, actor, params.id)).labels,
     }),
   ),
   doors.account(
@@ -84,9 +84,9 @@ export const conversationActionRoutes = [
       role: 'bot',
       description: 'Those that are not named are gone; PATCH of the conversation keeps them.',
     },
-    async ({ services, em, params, body, transact }) => {
+    async ({ services, sql, params, body, transact }) => {
       const replaced = await transact((tx) => replaceCustomAttributes(tx, params.id, body.custom_attributes));
-      return presentConversation(em, replaced, services.fileLinks);
+      return presentConversation(sql, replaced, services.fileLinks);
     },
   ),
 ];

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import type { ListedConversation } from '../../records/conversation-rows.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
@@ -17,11 +17,7 @@ export function presentListed({ conversation, lastMessage }: ListedConversation,
 }
 
 /** Like presentListed; reads the last message. */
-export async function presentConversation(
-  em: EntityManager,
-  conversation: Conversation,
-  links: FileLinks,
-): Promise<Record> {
-  const lastMessage = await findLastMessage(em, conversation.account.id, conversation.id);
+export async function presentConversation(sql: Sql, conversation: Conversation, links: FileLinks): Promise<Record> {
+  const lastMessage = await findLastMessage(sql, conversation.account.id, conversation.id);
   return presentListed({ conversation, lastMessage }, links);
 }

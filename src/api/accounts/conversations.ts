@@ -15,7 +15,7 @@ import { doors } from '../../http/route/doors.ts';
 import { readConditions } from '../conditions.ts';
 import { pageMeta } from '../page.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import type { Shape } from '../../schemas.ts';
 import { conversationActionRoutes } from './conversation-actions.ts';
@@ -47,17 +47,17 @@ function presentCounts({ all, mine, unassigned, assigned }: ConversationCounts) 
 const countRoute = doors.account(
   ['GET', `${base}/meta`, 'Count conversations'],
   { query: 'requests/conversation.count.query', reply: 'resources/conversation-counts', record: true, role: 'bot' },
-  async ({ em, account, actor, query }) => ({
-    meta: presentCounts(await countConversations(em, account.id, actor, readFilter(query))),
+  async ({ sql, account, actor, query }) => ({
+    meta: presentCounts(await countConversations(sql, account.id, actor, readFilter(query))),
   }),
 );
 
 const listRoute = doors.account(
   ['GET', base, 'List conversations'],
   { query: 'requests/conversation.list.query', reply: 'resources/conversation-list', paged: true, role: 'bot' },
-  async ({ services, em, account, actor, query }) => {
+  async ({ services, sql, account, actor, query }) => {
     const filter = readFilter(query);
-    const { conversations, count, counts } = await listConversations(em, account.id, actor, filter);
+    const { conversations, count, counts } = await listConversations(sql, account.id, actor, filter);
     return {
       data: {
         meta: {
@@ -73,9 +73,9 @@ const listRoute = doors.account(
 const searchRoute = doors.account(
   ['GET', `${base}/search`, 'Search conversations'],
   { query: 'requests/conversation.search.query', reply: 'resources/conversation-search', paged: true, role: 'bot' },
-  async ({ services, em, account, actor, query: { q, page = 1 } }) => {
+  async ({ services, sql, account, actor, query: { q, page = 1 } }) => {
     const { found, count, isExact } = await searchConversations(
-      em,
+      sql,
       { accountId: account.id, actor },
       { text: q, page },
     );
@@ -97,10 +97,10 @@ const filterRoute = doors.account(
     role: 'bot',
     keyed: false,
   },
-  async ({ services, em, account, actor, body: { payload }, query: { page = 1 } }) => {
+  async ({ services, sql, account, actor, body: { payload }, query: { page = 1 } }) => {
     const conditions = readConditions(payload);
     const scope = { accountId: account.id, actor };
-    const { conversations, count } = await filterConversations(em, scope, { conditions, page });
+    const { conversations, count } = await filterConversations(sql, scope, { conditions, page });
     const meta = pageMeta({ count, page, perPage: conversationsPerPage });
     return { payload: conversations.map((listed) => presentListed(listed, services.fileLinks)), meta };
   },
@@ -122,9 +122,9 @@ const createRoute = doors.account(
     prepare: async ({ services, account, actor, body, files, read }): Promise<Files> => {
       const checked = checkFiles(files, services.attachments.bounds, '/message[attachments][]');
       if (checked.length > 0)
-        await read(async (em) => {
-          const contactId = await contactOf(em, account.id, body);
-          await needPlace(em, { accountId: account.id, actor }, { inboxId: body.inbox_id, contactId });
+        await read(async (sql) => {
+          const contactId = await contactOf(sql, account.id, body);
+          await needPlace(sql, { accountId: account.id, actor }, { inboxId: body.inbox_id, contactId });
         });
       return services.attachments.keep(account.id, checked, read);
     },
@@ -132,7 +132,7 @@ const createRoute = doors.account(
       const { conversation, message } = await transact(async (tx) =>
         createConversation(tx, {
           inboxId: body.inbox_id,
-          contactId: await contactOf(tx.connection, account.id, body),
+          contactId: await contactOf(tx.sql, account.id, body),
           sourceId: body.source_id ?? null,
           status: body.status ?? null,
           snoozedUntil: body.snoozed_until ? fromUnixSeconds(body.snoozed_until) : null,
@@ -158,11 +158,11 @@ type NewConversation = Shape<'requests/conversation.create'> | Shape<'requests/c
 
 // One of both is there by the schema.
 async function contactOf(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { contact_id: id, inbox_id: inboxId, source_id: sourceId }: NewConversation,
 ): Promise<number> {
-  return id ?? needContactBySource(executor, accountId, { inboxId, sourceId: sourceId ?? '' });
+  return id ?? needContactBySource(sql, accountId, { inboxId, sourceId: sourceId ?? '' });
 }
 
 // Files are a message without words, too.
@@ -173,7 +173,7 @@ function firstMessage({ message }: NewConversation, attachments: readonly Attach
 const updateRoute = doors.account(
   ['PATCH', `${base}/:id`, 'Update a conversation'],
   { body: 'requests/conversation.update', largeBody: true, reply: 'resources/conversation', role: 'bot' },
-  async ({ services, em, params, body, transact }) => {
+  async ({ services, sql, params, body, transact }) => {
     const changes = {
       priority: body.priority,
       slaPolicyId: body.sla_policy_id,
@@ -181,7 +181,7 @@ const updateRoute = doors.account(
       customAttributes: body.custom_attributes,
     };
     return presentConversation(
-      em,
+      sql,
       await transact((tx) => updateConversation(tx, params.id, changes)),
       services.fileLinks,
     );
@@ -196,8 +196,8 @@ export const conversationRoutes = [
   doors.account(
     ['GET', `${base}/:id`, 'Get a conversation'],
     { reply: 'resources/conversation', record: true, role: 'bot' },
-    async ({ services, em, account, actor, params }) =>
-      presentConversation(em, await readConversation(em, account.id, actor, params.id), services.fileLinks),
+    async ({ services, sql, account, actor, params }) =>
+      presentConversation(sql, await readConversation(sql, account.id, actor, params.id), services.fileLinks),
   ),
   createRoute,
   updateRoute,

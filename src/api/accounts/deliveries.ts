@@ -8,7 +8,7 @@ import { notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import type { Services } from '../../http/route/call.ts';
 import { fromUnixSeconds } from '../../lib/unix-time.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentStretch, readCursor } from '../cursor.ts';
 import { requireEventNames } from '../event-names.ts';
@@ -23,30 +23,30 @@ const list = {
 } as const;
 
 export const deliveryRoutes = [
-  doors.account(['GET', `${base}/deliveries`, 'List deliveries'], list, ({ services, em, account, query }) =>
-    answerList(em, { services, accountId: account.id, endpoint: null, asked: query }),
+  doors.account(['GET', `${base}/deliveries`, 'List deliveries'], list, ({ services, sql, account, query }) =>
+    answerList(sql, { services, accountId: account.id, endpoint: null, asked: query }),
   ),
   doors.account(
     ['GET', `${base}/webhooks/:id/deliveries`, 'List the deliveries of a webhook'],
     list,
-    async ({ services, em, account, params, query }) => {
-      const { id } = await readWebhook(em, account.id, params.id);
-      return answerList(em, { services, accountId: account.id, endpoint: { kind: 'webhook', id }, asked: query });
+    async ({ services, sql, account, params, query }) => {
+      const { id } = await readWebhook(sql, account.id, params.id);
+      return answerList(sql, { services, accountId: account.id, endpoint: { kind: 'webhook', id }, asked: query });
     },
   ),
   doors.account(
     ['GET', `${base}/agent_bots/:id/deliveries`, 'List the deliveries of an agent bot'],
     list,
-    async ({ services, em, account, params, query }) => {
-      const { id } = await readAgentBot(em, account.id, params.id);
-      return answerList(em, { services, accountId: account.id, endpoint: { kind: 'bot', id }, asked: query });
+    async ({ services, sql, account, params, query }) => {
+      const { id } = await readAgentBot(sql, account.id, params.id);
+      return answerList(sql, { services, accountId: account.id, endpoint: { kind: 'bot', id }, asked: query });
     },
   ),
   doors.account(
     ['GET', `${base}/deliveries/:id`, 'Get a delivery with its attempts'],
     { reply: 'resources/delivery-detail', record: true, role: 'administrator' },
-    async ({ em, account, params }) => {
-      const delivery = await findDelivery(em, account.id, params.id);
+    async ({ sql, account, params }) => {
+      const delivery = await findDelivery(sql, account.id, params.id);
       if (!delivery) throw notFound('Delivery');
       return presentDetail(delivery);
     },
@@ -62,7 +62,7 @@ export const deliveryRoutes = [
         "Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, to an endpoint that is switched off or deleted, and for what a bot's plugin handles in a run, which can be replayed instead.",
     },
     ({ account, params, transact }) =>
-      transact(async (tx) => presentLogged(tx.em, account.id, await resend(tx, params.id))),
+      transact(async (tx) => presentLogged(tx.sql, account.id, await resend(tx, params.id))),
   ),
 ];
 
@@ -73,7 +73,7 @@ interface Asked {
   asked: Shape<'requests/delivery.list.query'>;
 }
 
-async function answerList(executor: Executor, { services, accountId, endpoint, asked }: Asked) {
+async function answerList(sql: Sql, { services, accountId, endpoint, asked }: Asked) {
   if (asked.event !== undefined) requireEventNames([asked.event], 'event');
   const of = endpoint ? ` of ${endpoint.kind} ${endpoint.id}` : '';
   const name = `deliveries${of} in account ${accountId}`;
@@ -86,9 +86,9 @@ async function answerList(executor: Executor, { services, accountId, endpoint, a
     until: dateOf(asked.until),
     after: readCursor(services.secretBox, name, asked.cursor),
   };
-  if (filter.conversationId !== null && !(await knowsConversation(executor, accountId, filter.conversationId)))
+  if (filter.conversationId !== null && !(await knowsConversation(sql, accountId, filter.conversationId)))
     throw notFound('Conversation');
-  const found = await listDeliveries(executor, accountId, filter);
+  const found = await listDeliveries(sql, accountId, filter);
   return presentStretch(found, presentDelivery, { secretBox: services.secretBox, list: name });
 }
 

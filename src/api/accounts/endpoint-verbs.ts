@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { readAgentBot } from '../../domain/bots/bots.ts';
 import { cancelPending, sendTest } from '../../domain/endpoints/asked.ts';
 import { readWebhook } from '../../domain/webhooks.ts';
@@ -7,7 +6,7 @@ import { lookAtAttempts } from '../../deliveries/log/health.ts';
 import { notFound } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 import { presentDelivery } from './delivery-records.ts';
@@ -36,7 +35,7 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
           'Sends a sample of an event, subscribed to or not, with the header `webhook-test: true`, once. It is in no feed. Refused (409) while the endpoint is switched off.',
       },
       ({ account, params: { id }, body, transact }) =>
-        transact(async (tx) => presentLogged(tx.em, account.id, await sendTest(tx, { kind, id }, body.event))),
+        transact(async (tx) => presentLogged(tx.sql, account.id, await sendTest(tx, { kind, id }, body.event))),
     ),
     doors.account(
       ['POST', `${base}/${noun}/:id/cancel_pending`, `Cancel what waits for ${a}`],
@@ -50,9 +49,9 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
     doors.account(
       ['GET', `${base}/${noun}/:id/health`, `Get the health of ${a}`],
       { reply: 'resources/endpoint-health', record: true, role: 'administrator' },
-      async ({ em, account, params: { id } }) => {
-        const { circuit, paused } = await readStanding(em, account.id, { kind, id });
-        const recent = await lookAtAttempts(em, account.id, { kind, id });
+      async ({ sql, account, params: { id } }) => {
+        const { circuit, paused } = await readStanding(sql, account.id, { kind, id });
+        const recent = await lookAtAttempts(sql, account.id, { kind, id });
         return {
           attempts: recent.attempts,
           success_rate: recent.attempts === 0 ? null : recent.succeeded / recent.attempts,
@@ -70,21 +69,13 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
 });
 
 /** A delivery that was just made. */
-export async function presentLogged(
-  executor: Executor,
-  accountId: number,
-  id: number,
-): Promise<Shape<'resources/delivery'>> {
-  const delivery = await findLogged(executor, accountId, id);
+export async function presentLogged(sql: Sql, accountId: number, id: number): Promise<Shape<'resources/delivery'>> {
+  const delivery = await findLogged(sql, accountId, id);
   if (!delivery) throw notFound('Delivery');
   return presentDelivery(delivery);
 }
 
-async function readStanding(
-  em: EntityManager,
-  accountId: number,
-  { kind, id }: { kind: 'webhook' | 'bot'; id: number },
-) {
-  const endpoint = kind === 'webhook' ? await readWebhook(em, accountId, id) : await readAgentBot(em, accountId, id);
+async function readStanding(sql: Sql, accountId: number, { kind, id }: { kind: 'webhook' | 'bot'; id: number }) {
+  const endpoint = kind === 'webhook' ? await readWebhook(sql, accountId, id) : await readAgentBot(sql, accountId, id);
   return { circuit: presentCircuit(endpoint), paused: Boolean(endpoint.pausedAt) };
 }

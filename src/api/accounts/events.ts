@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { conversationExists } from '../../domain/conversations/access.ts';
 import { standingOf } from '../../domain/people/standing.ts';
 import { grantStreamTicket } from '../../domain/people/stream-tickets.ts';
@@ -25,11 +25,11 @@ export const eventRoutes = [
       errors: [410],
       description: `The account's events in the order in which they were committed. A reader who goes on with \`next_cursor\` gets each event once, whatever is written meanwhile. ${told}`,
     },
-    async ({ services: { secretBox }, em, account: { id: accountId }, actor, query }) => {
+    async ({ services: { secretBox }, sql, account: { id: accountId }, actor, query }) => {
       const { after, limit = 100 } = query;
-      const filter = await readFilter(em, accountId, query);
+      const filter = await readFilter(sql, accountId, query);
       const place = after === undefined ? null : openPlace(secretBox, accountId, after);
-      const page = await readPage(em, { accountId, actor, after: place?.position ?? 0, limit, ...filter });
+      const page = await readPage(sql, { accountId, actor, after: place?.position ?? 0, limit, ...filter });
       if (place) checkKept(place, page.kept);
       const { dropped } = page.kept;
       const isSame = after !== undefined && page.reached === place?.position;
@@ -50,11 +50,11 @@ export const eventRoutes = [
       errors: [410],
       description: `Server-sent events: each has the event's name as \`event\`, its cursor as \`id\` and the event as \`data\`. Without Last-Event-ID or \`after\` the stream begins with what is committed from now on. It shows its place at least every 15 seconds, and ends when the caller loses the token, the seat or the role. A web page, which cannot send a token with an EventSource, gives a \`ticket\` in the query instead. ${told}`,
     },
-    async ({ services, em, account: { id: accountId }, identity, query, lastEventId }) => {
-      const { types, conversationId } = await readFilter(em, accountId, query);
+    async ({ services, sql, account: { id: accountId }, identity, query, lastEventId }) => {
+      const { types, conversationId } = await readFilter(sql, accountId, query);
       const cursor = lastEventId ?? query.after;
       const place = cursor === undefined ? null : openPlace(services.secretBox, accountId, cursor);
-      const kept = await readKept(em, accountId);
+      const kept = await readKept(sql, accountId);
       if (place) checkKept(place, kept);
       return () =>
         services.streams.open({
@@ -88,13 +88,13 @@ interface Asked {
 
 /** Which events are wanted. Errors: 400 for a name that no event has, 404 for a conversation that is not there. */
 async function readFilter(
-  em: EntityManager,
+  sql: Sql,
   accountId: number,
   { types, conversation_id: conversationId }: Asked,
 ): Promise<{ types?: string[]; conversationId?: number }> {
   const names = types?.split(',').map((name) => name.trim());
   requireEventNames(names ?? [], 'types');
-  const isMissing = conversationId !== undefined && !(await conversationExists(em, accountId, conversationId));
+  const isMissing = conversationId !== undefined && !(await conversationExists(sql, accountId, conversationId));
   if (isMissing) throw notFound('Conversation');
   return { ...(names ? { types: names } : {}), ...(conversationId === undefined ? {} : { conversationId }) };
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { changeInboxMembers, findInboxMembers } from '../../domain/inboxes/members.ts';
 import { readInbox } from '../../domain/inboxes/inboxes.ts';
 import { findAgents } from '../../domain/people/agents.ts';
@@ -15,22 +15,22 @@ type Agents = Shape<'resources/inbox-agents'>;
 type Call = Calls['account'];
 
 /** Agents of an inbox in REST answers. */
-export async function presentAgents(em: EntityManager, accountId: number, userIds: readonly number[]): Promise<Agents> {
-  return presentWhole(await findAgents(em, accountId, userIds), presentAgent);
+export async function presentAgents(sql: Sql, accountId: number, userIds: readonly number[]): Promise<Agents> {
+  return presentWhole(await findAgents(sql, accountId, userIds), presentAgent);
 }
 
-async function showMembers({ em, account, actor }: Call, inboxId: number): Promise<Agents> {
-  const { id } = await readInbox(em, account.id, actor, inboxId);
-  return presentAgents(em, account.id, await findInboxMembers(em, account.id, id));
+async function showMembers({ sql, account, actor }: Call, inboxId: number): Promise<Agents> {
+  const { id } = await readInbox(sql, account.id, actor, inboxId);
+  return presentAgents(sql, account.id, await findInboxMembers(sql, account.id, id));
 }
 
 async function changeMembers(
-  { em, account, transact }: Call,
+  { sql, account, transact }: Call,
   inboxId: number,
   wanted: { userIds: readonly number[]; change: 'add' | 'replace' },
 ): Promise<Agents> {
   await changeInboxMembers(transact, inboxId, wanted);
-  return presentAgents(em, account.id, await findInboxMembers(em, account.id, inboxId));
+  return presentAgents(sql, account.id, await findInboxMembers(sql, account.id, inboxId));
 }
 
 /** The members of inboxes: below each inbox, and where many clients look for them, at a path of their own. */

@@ -109,12 +109,12 @@ export const inboxRoutes = [
   doors.account(
     ['GET', base, 'List inboxes'],
     { reply: 'resources/inbox-list', role: 'agent' },
-    async ({ em, account, actor }) => presentWhole(await listInboxes(em, account.id, actor), presentInbox),
+    async ({ sql, account, actor }) => presentWhole(await listInboxes(sql, account.id, actor), presentInbox),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an inbox'],
     { reply: 'resources/inbox', record: true, role: 'agent' },
-    async ({ em, account, actor, params }) => presentInbox(await readInbox(em, account.id, actor, params.id)),
+    async ({ sql, account, actor, params }) => presentInbox(await readInbox(sql, account.id, actor, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create an inbox'],
@@ -122,8 +122,8 @@ export const inboxRoutes = [
     async ({ services, body, transact }) => {
       const channelType = readChannel(body);
       const identifier = services.random.uuid();
-      const inbox = await transact(({ em, account, now }) =>
-        createInbox(em, {
+      const inbox = await transact(({ sql, account, now }) =>
+        createInbox(sql, {
           accountId: account.id,
           name: body.name,
           channelType,
@@ -164,9 +164,9 @@ export const inboxRoutes = [
   doors.account(
     ['GET', `${base}/:id/assignable_agents`, 'List the assignable agents of an inbox'],
     { reply: 'resources/inbox-agents', role: 'agent' },
-    async ({ em, account, actor, params }) => {
-      const inbox = await readInbox(em, account.id, actor, params.id);
-      return presentAgents(em, account.id, await findAssignable(em, account.id, inbox.id));
+    async ({ sql, account, actor, params }) => {
+      const inbox = await readInbox(sql, account.id, actor, params.id);
+      return presentAgents(sql, account.id, await findAssignable(sql, account.id, inbox.id));
     },
   ),
   ...inboxMemberRoutes,

@@ -36,8 +36,8 @@ export const invitationRoutes = [
   doors.open(
     ['GET', path, 'Show an invitation'],
     { reply: 'resources/page', role: 'anyone', errors: [410] },
-    async ({ em, now, params }) => {
-      const { account, seat } = await findInvitation(em, params.token, now);
+    async ({ sql, now, params }) => {
+      const { account, seat } = await findInvitation(sql, params.token, now);
       return page(
         `Invitation to ${account.name}`,
         `<p>${escaped(seat.name)} (${escaped(seat.email)}) is invited to work in ${escaped(account.name)}.</p>
@@ -54,9 +54,9 @@ export const invitationRoutes = [
       errors: [410, 422],
       description: 'Who holds an access token already goes on with it; who holds none gets one in this answer only.',
     },
-    async ({ services, em, now, params, query, transact }) => {
+    async ({ services, sql, now, params, query, transact }) => {
       const newAccess = newToken('user', services.random);
-      const { account, seat, granted } = await acceptInvitation(transact, em, {
+      const { account, seat, granted } = await acceptInvitation(transact, sql, {
         token: params.token,
         accessToken: newAccess,
         now,

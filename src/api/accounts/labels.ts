@@ -27,7 +27,7 @@ export const labelRoutes = [
   doors.account(
     ['GET', base, 'List labels'],
     { reply: 'resources/label-list', role: 'agent' },
-    async ({ em, account }) => presentWhole(await listLabels(em, account.id), presentLabel),
+    async ({ sql, account }) => presentWhole(await listLabels(sql, account.id), presentLabel),
   ),
   doors.account(
     ['POST', base, 'Create a label'],

@@ -28,9 +28,9 @@ export const messageRoutes = [
   doors.account(
     ['GET', base, 'List the messages of a conversation'],
     { query: 'requests/message.list.query', reply: 'resources/message-list', role: 'bot' },
-    async ({ services, em, account, actor, params, query }) => {
-      const conversation = await readConversation(em, account.id, actor, params.conversation_id);
-      const messages = await findMessages(em, account.id, conversation.id, windowOf(query));
+    async ({ services, sql, account, actor, params, query }) => {
+      const conversation = await readConversation(sql, account.id, actor, params.conversation_id);
+      const messages = await findMessages(sql, account.id, conversation.id, windowOf(query));
       return { payload: messages.map((message) => messageRecord(message, conversation, services.fileLinks)) };
     },
   ),
@@ -49,7 +49,7 @@ export const messageRoutes = [
     {
       prepare: async ({ services, account, actor, params, files, read }): Promise<Files> => {
         const checked = checkFiles(files, services.attachments.bounds);
-        if (checked.length > 0) await read((em) => readConversation(em, account.id, actor, params.conversation_id));
+        if (checked.length > 0) await read((sql) => readConversation(sql, account.id, actor, params.conversation_id));
         return services.attachments.keep(account.id, checked, read);
       },
       handle: async ({ services, params, body, transact }, attachments = []) => {
@@ -80,9 +80,9 @@ export const messageRoutes = [
       description:
         'With its entity tag, by which a change in `If-Match` does not overwrite what somebody else has changed.',
     },
-    async ({ services, em, account, actor, params }) => {
-      const conversation = await readConversation(em, account.id, actor, params.conversation_id);
-      const message = await findMessage(em, account.id, conversation.id, params.message_id);
+    async ({ services, sql, account, actor, params }) => {
+      const conversation = await readConversation(sql, account.id, actor, params.conversation_id);
+      const message = await findMessage(sql, account.id, conversation.id, params.message_id);
       if (!message) throw notFound('Message');
       return messageRecord(message, conversation, services.fileLinks);
     },

@@ -34,9 +34,9 @@ export const participationRoutes = [
       role: 'agent',
       description: 'Its assignee, and the agents who wrote in it, notes included.',
     },
-    async ({ em, account, actor, params }) => {
-      const conversation = await readConversation(em, account.id, actor, params.id);
-      return presentAgents(em, account.id, await findParticipants(em, conversation));
+    async ({ sql, account, actor, params }) => {
+      const conversation = await readConversation(sql, account.id, actor, params.id);
+      return presentAgents(sql, account.id, await findParticipants(sql, conversation));
     },
   ),
   doors.account(
@@ -51,8 +51,8 @@ export const participationRoutes = [
       prepare: ({ services, account }) => services.countTranscript(account.id),
       handle: ({ services, actor, params, body, transact }) =>
         transact(async (tx) => {
-          const conversation = await readConversation(tx.connection, tx.account.id, actor, params.id);
-          const messages = await findMessages(tx.connection, tx.account.id, conversation.id, {
+          const conversation = await readConversation(tx.sql, tx.account.id, actor, params.id);
+          const messages = await findMessages(tx.sql, tx.account.id, conversation.id, {
             publicOnly: true,
             limit: mostTranscribed,
           });
@@ -65,9 +65,9 @@ export const participationRoutes = [
   doors.account(
     ['GET', `${accounts}/conversations/:id/attachments`, 'List the files of a conversation'],
     { query: 'requests/page.query', reply: 'resources/sent-file-list', paged: true, role: 'agent' },
-    async ({ services, em, account, actor, params, query: { page = 1 } }) => {
-      const { id } = await readConversation(em, account.id, actor, params.id);
-      const files = await findSentFiles(em, { accountId: account.id, actor }, { of: 'conversation', id, page });
+    async ({ services, sql, account, actor, params, query: { page = 1 } }) => {
+      const { id } = await readConversation(sql, account.id, actor, params.id);
+      const files = await findSentFiles(sql, { accountId: account.id, actor }, { of: 'conversation', id, page });
       return presentPage(files, (file) => presentFile(file, account.id, services.fileLinks));
     },
   ),
@@ -80,9 +80,9 @@ export const participationRoutes = [
       role: 'agent',
       description: 'Of the conversations that the caller may see.',
     },
-    async ({ services, em, account, actor, params, query: { page = 1 } }) => {
-      const { id } = await readContact(em, account.id, actor, params.id);
-      const files = await findSentFiles(em, { accountId: account.id, actor }, { of: 'contact', id, page });
+    async ({ services, sql, account, actor, params, query: { page = 1 } }) => {
+      const { id } = await readContact(sql, account.id, actor, params.id);
+      const files = await findSentFiles(sql, { accountId: account.id, actor }, { of: 'contact', id, page });
       return presentPage(files, (file) => presentFile(file, account.id, services.fileLinks));
     },
   ),

@@ -8,7 +8,8 @@ export const pluginRoutes = [
   doors.account(
     ['GET', '/api/v1/accounts/:account_id/plugins', 'List plugins'],
     { query: 'requests/page.query', reply: 'resources/account-plugin-list', paged: true, role: 'agent' },
-    async ({ em, query: { page = 1 } }) => presentPage(await listPlugins(em, page, { runnable: true }), presentPlugin),
+    async ({ sql, query: { page = 1 } }) =>
+      presentPage(await listPlugins(sql, page, { runnable: true }), presentPlugin),
   ),
 ];
 

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { listTokens, revokeToken } from '../../domain/people/access-tokens.ts';
 import { resetToken } from '../../domain/people/users.ts';
 import { findMemberships, type Principal } from '../../domain/people/identity.ts';
@@ -12,8 +12,8 @@ import type { Shape } from '../../schemas.ts';
 const path = '/api/v1/profile';
 
 /** The profile of a person. */
-export async function presentProfile(em: EntityManager, principal: Principal): Promise<Shape<'resources/profile'>> {
-  const memberships = await findMemberships(em, principal.id);
+export async function presentProfile(sql: Sql, principal: Principal): Promise<Shape<'resources/profile'>> {
+  const memberships = await findMemberships(sql, principal.id);
   const [first] = memberships;
   return {
     id: principal.id,
@@ -46,13 +46,13 @@ export const profileRoutes = [
   doors.platform(
     ['GET', path, 'Get the profile'],
     { reply: 'resources/profile', record: true, role: 'user' },
-    ({ em, principal }) => presentProfile(em, principal),
+    ({ sql, principal }) => presentProfile(sql, principal),
   ),
   doors.platform(
     ['GET', `${path}/access_tokens`, 'List the access tokens and sign-ins of the profile'],
     { reply: 'resources/access-token-list', role: 'user' },
-    async ({ em, now, principal }) =>
-      presentWhole(await listTokens(em, principal.id, now), (held) => presentToken(held, principal)),
+    async ({ sql, now, principal }) =>
+      presentWhole(await listTokens(sql, principal.id, now), (held) => presentToken(held, principal)),
   ),
   doors.platform(
     ['DELETE', `${path}/access_tokens/:id`, 'Revoke an access token or a sign-in of the profile'],
@@ -73,11 +73,11 @@ export const profileRoutes = [
       role: 'user',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, principal, transact }) => {
+    async ({ services, sql, principal, transact }) => {
       const token = newToken('user', services.random);
       const held = { userId: principal.id, tokenId: principal.tokenId };
       await transact((tx) => resetToken(tx, held, token));
-      return { ...(await presentProfile(em, principal)), access_token: token };
+      return { ...(await presentProfile(sql, principal)), access_token: token };
     },
   ),
 ];

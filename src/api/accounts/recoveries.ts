@@ -37,8 +37,8 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
     doors.account(
       ['GET', `${base}/${noun}/:id/recover/:recovery_id`, `Get a recovery of ${a}`],
       { reply: 'resources/recovery', record: true, role: 'administrator' },
-      async ({ em, account, params: { id, recovery_id: recoveryId } }) =>
-        presentRecovery(await readRecovery(em, account.id, { endpoint: { kind, id }, id: recoveryId })),
+      async ({ sql, account, params: { id, recovery_id: recoveryId } }) =>
+        presentRecovery(await readRecovery(sql, account.id, { endpoint: { kind, id }, id: recoveryId })),
     ),
   ];
 });

@@ -22,16 +22,16 @@ export const reportRoutes = [
       description:
         'Messages, handoffs and attempts on receivers by hour or by day, counted every minute: what happened just now is in it within two. The figures stay when events and deliveries are deleted.',
     },
-    async ({ em, account, query, now }) => {
+    async ({ sql, account, query, now }) => {
       const span = spanOf(query, now);
-      const activity = await readActivity(em, account.id, span);
+      const activity = await readActivity(sql, account.id, span);
       return {
         payload: activity.map(presentActivity),
         meta: {
           by: span.by,
           since: unixSeconds(span.since),
           until: unixSeconds(span.until),
-          oldest_pending_at: unixSecondsOrNull(await readOldestPending(em, account.id)),
+          oldest_pending_at: unixSecondsOrNull(await readOldestPending(sql, account.id)),
         },
       };
     },

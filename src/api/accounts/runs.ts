@@ -29,38 +29,38 @@ export const runRoutes = [
       role: 'agent',
       description: 'In the conversations that the caller may see.',
     },
-    async ({ services, em, account, actor, principal, query: asked }) => {
-      if (asked.agent_bot_id !== undefined) await readAgentBot(em, account.id, asked.agent_bot_id);
+    async ({ services, sql, account, actor, principal, query: asked }) => {
+      if (asked.agent_bot_id !== undefined) await readAgentBot(sql, account.id, asked.agent_bot_id);
       const list = `runs in account ${account.id}`;
-      const found = await listRuns(em, { accountId: account.id, actor }, filterOf(services, list, asked));
+      const found = await listRuns(sql, { accountId: account.id, actor }, filterOf(services, list, asked));
       return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
     },
   ),
   doors.account(
     ['GET', `${base}/agent_bots/:id/runs`, 'List the runs of an agent bot'],
     { query, reply, role: 'agent', description: 'In the conversations that the caller may see.' },
-    async ({ services, em, account, actor, principal, params, query: asked }) => {
-      const { id: botId } = await readAgentBot(em, account.id, params.id);
+    async ({ services, sql, account, actor, principal, params, query: asked }) => {
+      const { id: botId } = await readAgentBot(sql, account.id, params.id);
       const list = `runs of bot ${botId} in account ${account.id}`;
-      const found = await listRunsOfBot(em, { accountId: account.id, actor, botId }, filterOf(services, list, asked));
+      const found = await listRunsOfBot(sql, { accountId: account.id, actor, botId }, filterOf(services, list, asked));
       return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
     },
   ),
   doors.account(
     ['GET', `${base}/conversations/:id/runs`, 'List the runs of bots in a conversation'],
     { query, reply, role: 'agent' },
-    async ({ services, em, account, actor, principal, params: { id: conversationId }, query: asked }) => {
+    async ({ services, sql, account, actor, principal, params: { id: conversationId }, query: asked }) => {
       const list = `runs in conversation ${conversationId} of account ${account.id}`;
       const filter = filterOf(services, list, asked);
-      const found = await listRunsIn(em, { accountId: account.id, actor, conversationId }, filter);
+      const found = await listRunsIn(sql, { accountId: account.id, actor, conversationId }, filter);
       return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
     },
   ),
   doors.account(
     ['GET', `${base}/runs/:id`, 'Get a run of a bot'],
     { reply: 'resources/run', record: true, role: 'agent' },
-    async ({ em, account, actor, principal, params }) =>
-      presentRun(await readRun(em, account.id, actor, params.id), principal),
+    async ({ sql, account, actor, principal, params }) =>
+      presentRun(await readRun(sql, account.id, actor, params.id), principal),
   ),
   doors.account(
     ['POST', `${base}/runs/:id/replay`, 'Replay a run'],
@@ -74,9 +74,9 @@ export const runRoutes = [
     },
     {
       prepare: async ({ services, read, account, actor, params }) => {
-        const found = await read(async (em) => {
-          const run = await readRun(em, account.id, actor, params.id);
-          return { run, stored: await findBundle(em, run.bundleHash) };
+        const found = await read(async (sql) => {
+          const run = await readRun(sql, account.id, actor, params.id);
+          return { run, stored: await findBundle(sql, run.bundleHash) };
         });
         return services.replay({ account: account.id, ...found });
       },

@@ -12,12 +12,12 @@ export const searchRoutes = [
   doors.account(
     ['GET', '/api/v1/accounts/:account_id/search', 'Search contacts, conversations and messages'],
     { query: 'requests/search.query', reply: 'resources/search', role: 'agent' },
-    async ({ services, em, account, actor, query: { q } }) => {
+    async ({ services, sql, account, actor, query: { q } }) => {
       const scope = { accountId: account.id, actor };
-      const { rows: contacts } = await searchContacts(em, account.id, { text: q, page: 1 });
+      const { rows: contacts } = await searchContacts(sql, account.id, { text: q, page: 1 });
       const contactIds = contacts.map(({ id }) => id);
-      const conversations = await findConversationsOf(em, scope, { contactIds, most });
-      const { found } = await searchConversations(em, scope, { text: q, page: 1 });
+      const conversations = await findConversationsOf(sql, scope, { contactIds, most });
+      const { found } = await searchConversations(sql, scope, { text: q, page: 1 });
       const messages = found
         .flatMap(({ listed, messages: some }) => some.map((message) => ({ message, of: listed.conversation })))
         .sort(

@@ -6,7 +6,7 @@ import { readInbox } from '../../domain/inboxes/inboxes.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { doors } from '../../http/route/doors.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentWithHealth } from './ai-bot-health.ts';
 
@@ -14,7 +14,7 @@ const inboxes = '/api/v1/accounts/:account_id/inboxes';
 const conversations = '/api/v1/accounts/:account_id/conversations';
 
 async function presentExplanation(
-  executor: Executor,
+  sql: Sql,
   conversation: Conversation,
 ): Promise<Shape<'resources/conversation-agent-bot'>> {
   const { bot, answers, reason } = explainBot(conversation);
@@ -23,7 +23,7 @@ async function presentExplanation(
     chosen_by: bot?.chosenBy ?? null,
     answers,
     reason,
-    history: (await listDecisions(executor, conversation)).map((decision) => ({
+    history: (await listDecisions(sql, conversation)).map((decision) => ({
       event: decision.event,
       agent_bot: decision.bot,
       chosen_by: decision.chosenBy,
@@ -40,7 +40,7 @@ async function presentBotOf(
   accountId: number,
   botId: number | null,
 ): Promise<Shape<'resources/inbox-agent-bot'>> {
-  const bot = botId === null ? null : await readAgentBot(reading.em, accountId, botId);
+  const bot = botId === null ? null : await readAgentBot(reading.sql, accountId, botId);
   return { agent_bot: bot && (await presentWithHealth(reading, bot)) };
 }
 
@@ -49,29 +49,29 @@ export const servingBotRoutes = [
   doors.account(
     ['GET', `${inboxes}/:id/agent_bot`, 'Get the agent bot of an inbox'],
     { reply: 'resources/inbox-agent-bot', record: true, role: 'agent' },
-    async ({ em, services, account, actor, params }) => {
-      const { agentBotId } = await readInbox(em, account.id, actor, params.id);
-      return presentBotOf({ em, services, actor }, account.id, agentBotId ?? null);
+    async ({ sql, services, account, actor, params }) => {
+      const { agentBotId } = await readInbox(sql, account.id, actor, params.id);
+      return presentBotOf({ sql, services, actor }, account.id, agentBotId ?? null);
     },
   ),
   doors.account(
     ['POST', `${inboxes}/:id/set_agent_bot`, 'Set the agent bot of an inbox'],
     { body: 'requests/inbox.set-agent-bot', reply: 'resources/inbox-agent-bot', role: 'administrator' },
-    async ({ em, services, account, actor, params, body, transact }) => {
+    async ({ sql, services, account, actor, params, body, transact }) => {
       await transact((tx) => setInboxBot(tx, params.id, body.agent_bot));
-      return presentBotOf({ em, services, actor }, account.id, body.agent_bot);
+      return presentBotOf({ sql, services, actor }, account.id, body.agent_bot);
     },
   ),
   doors.account(
     ['GET', `${conversations}/:id/agent_bot`, 'Get the agent bot of a conversation'],
     { reply: 'resources/conversation-agent-bot', record: true, role: 'bot' },
-    async ({ em, account, actor, params }) =>
-      presentExplanation(em, await readConversation(em, account.id, actor, params.id)),
+    async ({ sql, account, actor, params }) =>
+      presentExplanation(sql, await readConversation(sql, account.id, actor, params.id)),
   ),
   doors.account(
     ['POST', `${conversations}/:id/agent_bot`, 'Set the agent bot of a conversation'],
     { body: 'requests/conversation.set-agent-bot', reply: 'resources/conversation-agent-bot', role: 'agent' },
-    async ({ em, params, body, transact }) =>
-      presentExplanation(em, await transact((tx) => setConversationBot(tx, params.id, body.agent_bot_id))),
+    async ({ sql, params, body, transact }) =>
+      presentExplanation(sql, await transact((tx) => setConversationBot(tx, params.id, body.agent_bot_id))),
   ),
 ];

@@ -30,13 +30,13 @@ export const slaPolicyRoutes = [
   doors.account(
     ['GET', base, 'List SLA policies'],
     { query: 'requests/page.query', reply: 'resources/sla-policy-list', paged: true, role: 'agent' },
-    async ({ em, account, query: { page = 1 } }) =>
-      presentPage(await listSlaPolicies(em, account.id, page), presentPolicy),
+    async ({ sql, account, query: { page = 1 } }) =>
+      presentPage(await listSlaPolicies(sql, account.id, page), presentPolicy),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an SLA policy'],
     { reply: 'resources/sla-policy', record: true, role: 'agent' },
-    async ({ em, account, params }) => presentPolicy(await readSlaPolicy(em, account.id, params.id)),
+    async ({ sql, account, params }) => presentPolicy(await readSlaPolicy(sql, account.id, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create an SLA policy'],

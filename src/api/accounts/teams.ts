@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { findAgents } from '../../domain/people/agents.ts';
 import {
   changeTeamMembers,
@@ -31,19 +31,21 @@ function presentTeam(team: Team): Shape<'resources/team'> {
   };
 }
 
-async function presentMembers(em: EntityManager, accountId: number, teamId: number) {
-  const userIds = await findTeamMembers(em, accountId, teamId);
-  return (await findAgents(em, accountId, userIds)).map(presentAgent);
+async function presentMembers(sql: Sql, accountId: number, teamId: number) {
+  const userIds = await findTeamMembers(sql, accountId, teamId);
+  return (await findAgents(sql, accountId, userIds)).map(presentAgent);
 }
 
 export const teamRoutes = [
-  doors.account(['GET', base, 'List teams'], { reply: 'resources/team-list', role: 'agent' }, async ({ em, account }) =>
-    (await listTeams(em, account.id)).map(presentTeam),
+  doors.account(
+    ['GET', base, 'List teams'],
+    { reply: 'resources/team-list', role: 'agent' },
+    async ({ sql, account }) => (await listTeams(sql, account.id)).map(presentTeam),
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get a team'],
     { reply: 'resources/team', record: true, role: 'agent' },
-    async ({ em, account, params }) => presentTeam(await readTeam(em, account.id, params.id)),
+    async ({ sql, account, params }) => presentTeam(await readTeam(sql, account.id, params.id)),
   ),
   doors.account(
     ['POST', base, 'Create a team'],
@@ -76,22 +78,22 @@ export const teamRoutes = [
   doors.account(
     ['GET', members, 'List team members'],
     { reply: 'resources/agent-list', role: 'agent' },
-    ({ em, account, params }) => presentMembers(em, account.id, params.id),
+    ({ sql, account, params }) => presentMembers(sql, account.id, params.id),
   ),
   doors.account(
     ['POST', members, 'Add team members'],
     { body: 'requests/team.members', reply: 'resources/agent-list', role: 'administrator' },
-    async ({ em, account, params: { id }, body, transact }) => {
+    async ({ sql, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'add' }));
-      return presentMembers(em, account.id, id);
+      return presentMembers(sql, account.id, id);
     },
   ),
   doors.account(
     ['PATCH', members, 'Replace the members of a team'],
     { body: 'requests/team.members', reply: 'resources/agent-list', role: 'administrator' },
-    async ({ em, account, params: { id }, body, transact }) => {
+    async ({ sql, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'replace' }));
-      return presentMembers(em, account.id, id);
+      return presentMembers(sql, account.id, id);
     },
   ),
   doors.account(

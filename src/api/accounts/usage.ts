@@ -18,9 +18,9 @@ export const usageRoutes = [
       role: 'agent',
       description: 'Tokens, runs and handoffs in this account. They stay when runs are deleted.',
     },
-    async ({ em, account, params, query, now }) => {
-      const { id: botId } = await readAgentBot(em, account.id, params.id);
-      return { payload: await listUsage(em, { accountId: account.id, botId }, daysOf(query, now)) };
+    async ({ sql, account, params, query, now }) => {
+      const { id: botId } = await readAgentBot(sql, account.id, params.id);
+      return { payload: await listUsage(sql, { accountId: account.id, botId }, daysOf(query, now)) };
     },
   ),
 ];

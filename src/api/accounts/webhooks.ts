@@ -48,8 +48,8 @@ export const webhookRoutes = [
   doors.account(
     ['GET', base, 'List webhooks'],
     { query: 'requests/page.query', reply: 'resources/webhook-list', paged: true, role: 'administrator' },
-    async ({ em, account, query: { page = 1 } }) =>
-      presentPage(await listWebhooks(em, account.id, page), presentWebhook),
+    async ({ sql, account, query: { page = 1 } }) =>
+      presentPage(await listWebhooks(sql, account.id, page), presentWebhook),
   ),
   doors.account(
     ['POST', base, 'Create a webhook'],
@@ -77,7 +77,7 @@ export const webhookRoutes = [
   doors.account(
     ['GET', `${base}/:id`, 'Get a webhook'],
     { reply: 'resources/webhook', record: true, role: 'administrator' },
-    async ({ em, account, params }) => presentWebhook(await readWebhook(em, account.id, params.id)),
+    async ({ sql, account, params }) => presentWebhook(await readWebhook(sql, account.id, params.id)),
   ),
   doors.account(
     ['PATCH', `${base}/:id`, 'Update a webhook'],

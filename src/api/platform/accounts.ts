@@ -26,12 +26,12 @@ export const platformAccountRoutes = [
   doors.platform(
     ['GET', base, 'List accounts'],
     { query: 'requests/page.query', reply: 'resources/platform-account-list', paged: true, role: 'platform' },
-    async ({ em, query: { page = 1 } }) => presentPage(await listAccounts(em, page), presentAccount),
+    async ({ sql, query: { page = 1 } }) => presentPage(await listAccounts(sql, page), presentAccount),
   ),
   doors.platform(
     ['GET', `${base}/:id`, 'Get an account'],
     { reply: 'resources/platform-account', record: true, role: 'platform' },
-    async ({ em, params }) => presentAccount(await readAccount(em, params.id)),
+    async ({ sql, params }) => presentAccount(await readAccount(sql, params.id)),
   ),
   doors.platform(
     ['POST', base, 'Create an account'],
@@ -41,7 +41,7 @@ export const platformAccountRoutes = [
       handle: async ({ services, body, transact }) =>
         presentAccount(
           await transact(async (tx) => {
-            const { id } = await createAccount(tx.em, body.name, tx.now);
+            const { id } = await createAccount(tx.sql, body.name, tx.now);
             return updateAccount(tx, id, readAccountChanges(services, body));
           }),
         ),
@@ -64,24 +64,24 @@ export const platformAccountRoutes = [
       description:
         'Everything of the account goes with it. Its users stay, without access if they have no other account.',
     },
-    async ({ em, params, transact }) => {
-      const { id, name } = await readAccount(em, params.id);
+    async ({ sql, params, transact }) => {
+      const { id, name } = await readAccount(sql, params.id);
       return deleteAccount(transact, { id, name });
     },
   ),
   doors.platform(
     ['GET', members, 'List account users'],
     { reply: 'resources/account-user-list', role: 'platform' },
-    async ({ em, params }) => {
-      const account = await readAccount(em, params.id);
-      return presentWhole(await findAgents(em, account.id), presentMember);
+    async ({ sql, params }) => {
+      const account = await readAccount(sql, params.id);
+      return presentWhole(await findAgents(sql, account.id), presentMember);
     },
   ),
   doors.platform(
     ['POST', members, 'Create an account user'],
     { body: 'requests/account-user.create', reply: 'resources/account-user', role: 'platform', status: 201 },
-    async ({ em, params, body, transact }) => {
-      const { id, name } = await readAccount(em, params.id);
+    async ({ sql, params, body, transact }) => {
+      const { id, name } = await readAccount(sql, params.id);
       const membership = { personId: body.user_id, role: body.role };
       return presentMember(await transact((tx) => joinAccount(tx.in({ id, name }), membership)));
     },
@@ -94,9 +94,9 @@ export const platformAccountRoutes = [
       role: 'platform',
       description: 'Who has no account left loses every access token.',
     },
-    async ({ em, params, body, transact }) => {
-      const { id, name } = await readAccount(em, params.id);
-      const seat = await findSeatOf(em, id, body.user_id);
+    async ({ sql, params, body, transact }) => {
+      const { id, name } = await readAccount(sql, params.id);
+      const seat = await findSeatOf(sql, id, body.user_id);
       if (!seat) throw notFound('Agent');
       return deleteAgent(within(transact, { id, name }), seat.id);
     },

@@ -19,12 +19,12 @@ export const platformBotRoutes = [
   doors.platform(
     ['GET', base, 'List agent bots'],
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'platform' },
-    async ({ em, query: { page = 1 } }) => presentPage(await listAgentBots(em, null, page), presentOwnBot),
+    async ({ sql, query: { page = 1 } }) => presentPage(await listAgentBots(sql, null, page), presentOwnBot),
   ),
   doors.platform(
     ['GET', `${base}/:id`, 'Get an agent bot'],
     { reply: 'resources/agent-bot', record: true, role: 'platform' },
-    async ({ em, params }) => presentOwnBot(await readAgentBot(em, null, params.id)),
+    async ({ sql, params }) => presentOwnBot(await readAgentBot(sql, null, params.id)),
   ),
   doors.platform(
     ['POST', base, 'Create an agent bot'],
@@ -42,7 +42,7 @@ export const platformBotRoutes = [
         const token = newToken('bot', services.random);
         const { bot, secret } = await transact(async (tx) => {
           const made = await createBot({ services, tx }, body);
-          await grantBotToken(tx.em, made.bot.id, token, tx.now);
+          await grantBotToken(tx.sql, made.bot.id, token, tx.now);
           return made;
         });
         return { ...presentOwnBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
@@ -56,7 +56,7 @@ export const platformBotRoutes = [
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
       handle: async ({ services, params, body, transact }) =>
         transact(async (tx) => {
-          const bot = await readAgentBot(tx.em, null, params.id);
+          const bot = await readAgentBot(tx.sql, null, params.id);
           return presentOwnBot(await changeBot({ services, tx }, bot, body));
         }),
     },
@@ -96,6 +96,6 @@ export const platformBotRoutes = [
       role: 'platform',
       description: 'It serves no account any more; its messages stay without their author.',
     },
-    ({ em, params, transact }) => removeSystemBot(transact, em, params.id),
+    ({ sql, params, transact }) => removeSystemBot(transact, sql, params.id),
   ),
 ];

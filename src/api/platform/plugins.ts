@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import { doors } from '../../http/route/doors.ts';
 import { Unchanged } from '../../http/route/route.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { describePermissions, findWidening } from '../../packages/grants.ts';
 import { PluginError } from '../../packages/plugin-error.ts';
 import type { ArchivePackage, ReadArchive } from '../../packages/archive.ts';
@@ -22,17 +22,17 @@ export const platformPluginRoutes = [
   doors.platform(
     ['GET', base, 'List plugins'],
     { query: 'requests/page.query', reply: 'resources/plugin-list', paged: true, role: 'platform' },
-    async ({ em, query: { page = 1 } }) => {
-      const found = await listPlugins(em, page);
+    async ({ sql, query: { page = 1 } }) => {
+      const found = await listPlugins(sql, page);
       const records: Shape<'resources/plugin'>[] = [];
-      for (const plugin of found.rows) records.push(await presentPlugin(em, plugin));
+      for (const plugin of found.rows) records.push(await presentPlugin(sql, plugin));
       return presentPage({ ...found, rows: records }, (record) => record);
     },
   ),
   doors.platform(
     ['GET', one, 'Get a plugin'],
     { reply: 'resources/plugin', record: true, role: 'platform' },
-    async ({ em, params }) => presentPlugin(em, await readPlugin(em, params.plugin)),
+    async ({ sql, params }) => presentPlugin(sql, await readPlugin(sql, params.plugin)),
   ),
   doors.platform(
     ['POST', base, 'Install a plugin'],
@@ -60,7 +60,7 @@ export const platformPluginRoutes = [
           const { seal } = services.secretBox;
           const { plugin, isNew } = await installArchive(tx, pack, { seal, findMisfits });
           const isPending = plugin.pending?.hash === pack.bundle.hash;
-          const record = await presentPlugin(tx.em, plugin, isPending ? findMisfits : undefined);
+          const record = await presentPlugin(tx.sql, plugin, isPending ? findMisfits : undefined);
           return isNew ? record : new Unchanged(record);
         }),
     },
@@ -68,12 +68,12 @@ export const platformPluginRoutes = [
   doors.platform(
     ['PATCH', one, 'Update a plugin'],
     { body: 'requests/plugin.update', reply: 'resources/plugin', role: 'platform', errors: [409] },
-    async ({ services, em, params: { plugin: id }, body: { enabled, version }, transact }) => {
-      if (enabled === undefined && version === undefined) return presentPlugin(em, await readPlugin(em, id));
+    async ({ services, sql, params: { plugin: id }, body: { enabled, version }, transact }) => {
+      if (enabled === undefined && version === undefined) return presentPlugin(sql, await readPlugin(sql, id));
       return transact(async (tx) => {
         if (version !== undefined) await chooseVersion(tx, id, version, services.secretBox.seal);
         if (enabled !== undefined) await setEnabled(tx, id, enabled);
-        return presentPlugin(tx.em, await readPlugin(tx.em, id));
+        return presentPlugin(tx.sql, await readPlugin(tx.sql, id));
       });
     },
   ),
@@ -92,9 +92,9 @@ export const platformPluginRoutes = [
   doors.platform(
     ['GET', `${one}/versions`, 'List the versions of a plugin'],
     { query: 'requests/page.query', reply: 'resources/plugin-version-list', paged: true, role: 'platform' },
-    async ({ em, params, query: { page = 1 } }) => {
-      const plugin = await readPlugin(em, params.plugin);
-      return presentPage(await listVersions(em, plugin.id, page), (version) => presentVersion(plugin, version));
+    async ({ sql, params, query: { page = 1 } }) => {
+      const plugin = await readPlugin(sql, params.plugin);
+      return presentPage(await listVersions(sql, plugin.id, page), (version) => presentVersion(plugin, version));
     },
   ),
   doors.platform(
@@ -109,7 +109,7 @@ export const platformPluginRoutes = [
     },
     ({ services, params, body, transact }) =>
       transact(async (tx) =>
-        presentPlugin(tx.em, await approveVersion(tx, params.plugin, body, services.secretBox.seal)),
+        presentPlugin(tx.sql, await approveVersion(tx, params.plugin, body, services.secretBox.seal)),
       ),
   ),
   doors.platform(
@@ -123,12 +123,12 @@ export const platformPluginRoutes = [
         'It waits for approval no longer and stays installed; the version that runs goes on. Refused (409) unless exactly this version with this hash is waiting.',
     },
     ({ params, body, transact }) =>
-      transact(async (tx) => presentPlugin(tx.em, await rejectVersion(tx, params.plugin, body))),
+      transact(async (tx) => presentPlugin(tx.sql, await rejectVersion(tx, params.plugin, body))),
   ),
   doors.platform(
     ['POST', `${one}/enable`, 'Enable a plugin'],
     { reply: 'resources/plugin', role: 'platform' },
-    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.em, await setEnabled(tx, params.plugin, true))),
+    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.sql, await setEnabled(tx, params.plugin, true))),
   ),
   doors.platform(
     ['POST', `${one}/disable`, 'Disable a plugin'],
@@ -137,7 +137,7 @@ export const platformPluginRoutes = [
       role: 'platform',
       description: 'Its bots do not answer any more; people get their conversations.',
     },
-    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.em, await setEnabled(tx, params.plugin, false))),
+    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.sql, await setEnabled(tx, params.plugin, false))),
   ),
 ];
 
@@ -152,11 +152,7 @@ async function readUpload(readArchive: ReadArchive, file: string): Promise<Archi
 }
 
 // `findMisfits` is that of the version that waits, where one is at hand.
-async function presentPlugin(
-  executor: Executor,
-  plugin: Plugin,
-  findMisfits?: FindMisfits,
-): Promise<Shape<'resources/plugin'>> {
+async function presentPlugin(sql: Sql, plugin: Plugin, findMisfits?: FindMisfits): Promise<Shape<'resources/plugin'>> {
   const { id, active, pending } = plugin;
   const shown = active ?? pending;
   if (!shown) throw new Error(`The plugin ${id} has no version`);
@@ -171,7 +167,7 @@ async function presentPlugin(
       version: pending.version,
       hash: pending.hash,
       widens: findWidening(active?.manifest ?? null, pending.manifest),
-      refuses: presentMisfits(await (findMisfits ?? misfitsOf(pending.manifest))(executor)),
+      refuses: presentMisfits(await (findMisfits ?? misfitsOf(pending.manifest))(sql)),
     },
     hash: shown.hash,
     permissions: describePermissions(permissions),

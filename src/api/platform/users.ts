@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { findMemberships } from '../../domain/people/identity.ts';
 import { addUser, deleteUser, readUser, resetUserToken, updateUser } from '../../domain/platform/users.ts';
 import type { User } from '../../records/user.ts';
@@ -10,8 +10,8 @@ import type { Shape } from '../../schemas.ts';
 
 const base = '/platform/api/v1/users';
 
-async function presentUser(em: EntityManager, user: User): Promise<Shape<'resources/platform-user'>> {
-  const memberships = await findMemberships(em, user.id);
+async function presentUser(sql: Sql, user: User): Promise<Shape<'resources/platform-user'>> {
+  const memberships = await findMemberships(sql, user.id);
   return {
     id: user.id,
     name: user.name,
@@ -29,7 +29,7 @@ export const platformUserRoutes = [
   doors.platform(
     ['GET', `${base}/:id`, 'Get a user'],
     { reply: 'resources/platform-user', record: true, role: 'platform' },
-    async ({ em, params }) => presentUser(em, await readUser(em, params.id)),
+    async ({ sql, params }) => presentUser(sql, await readUser(sql, params.id)),
   ),
   doors.platform(
     ['POST', base, 'Create a user'],
@@ -40,7 +40,7 @@ export const platformUserRoutes = [
       status: 201,
       description: 'The access token is in this answer only.',
     },
-    async ({ services, em, body, transact }) => {
+    async ({ services, sql, body, transact }) => {
       const token = newToken('user', services.random);
       const profile = {
         name: body.name,
@@ -49,16 +49,16 @@ export const platformUserRoutes = [
         platformAdmin: body.platform_admin ?? false,
       };
       const user = await transact((tx) => addUser(tx, profile, token));
-      return { ...(await presentUser(em, user)), access_token: token };
+      return { ...(await presentUser(sql, user)), access_token: token };
     },
   ),
   doors.platform(
     ['PATCH', `${base}/:id`, 'Update a user'],
     { body: 'requests/platform-user.update', reply: 'resources/platform-user', role: 'platform' },
-    async ({ em, params, body, transact }) => {
+    async ({ sql, params, body, transact }) => {
       const { name, email, avatar_url: avatarUrl, platform_admin: platformAdmin } = body;
       const changes = given({ name, email, avatarUrl, platformAdmin });
-      return presentUser(em, await transact((tx) => updateUser(tx, params.id, changes)));
+      return presentUser(sql, await transact((tx) => updateUser(tx, params.id, changes)));
     },
   ),
   doors.platform(
@@ -68,10 +68,10 @@ export const platformUserRoutes = [
       role: 'platform',
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
-    async ({ services, em, params, transact }) => {
+    async ({ services, sql, params, transact }) => {
       const token = newToken('user', services.random);
       const user = await transact((tx) => resetUserToken(tx, params.id, token));
-      return { ...(await presentUser(em, user)), access_token: token };
+      return { ...(await presentUser(sql, user)), access_token: token };
     },
   ),
   doors.platform(
@@ -81,6 +81,6 @@ export const platformUserRoutes = [
       role: 'platform',
       description: 'The user leaves every account; what the user wrote stays without its author.',
     },
-    ({ em, params, transact }) => deleteUser(transact, em, params.id),
+    ({ sql, params, transact }) => deleteUser(transact, sql, params.id),
   ),
 ];

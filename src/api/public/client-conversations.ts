@@ -49,9 +49,9 @@ const actions = [
       errors: [403],
       description: `It is resolved, or stays so: the contact's next message reopens it. ${blocked}`,
     },
-    async ({ services, em, visit, params, transact }) => {
+    async ({ services, sql, visit, params, transact }) => {
       await transact((tx) => resolveOwn(tx, visit, params.conversation_id));
-      return present(await readOwn(em, visit, params.conversation_id), services.fileLinks);
+      return present(await readOwn(sql, visit, params.conversation_id), services.fileLinks);
     },
   ),
   doors.visitor(
@@ -73,9 +73,9 @@ const actions = [
       role: 'client',
       description: 'At most the newest 100 messages at a time.',
     },
-    async ({ services, em, visit, params, transact }) => {
+    async ({ services, sql, visit, params, transact }) => {
       await transact((tx) => markOwnRead(tx, visit, params.conversation_id));
-      return present(await readOwn(em, visit, params.conversation_id), services.fileLinks);
+      return present(await readOwn(sql, visit, params.conversation_id), services.fileLinks);
     },
   ),
 ];
@@ -89,9 +89,9 @@ const messageRoutes = [
       role: 'client',
       description: 'The latest 20, the 20 before a moment, or up to 100 after one; public ones, the oldest first.',
     },
-    async ({ services, em, account, visit, params, query }) => {
-      const { conversation } = await readOwn(em, visit, params.conversation_id);
-      const found = await findMessages(em, account.id, conversation.id, publicWindowOf(query));
+    async ({ services, sql, account, visit, params, query }) => {
+      const { conversation } = await readOwn(sql, visit, params.conversation_id);
+      const found = await findMessages(sql, account.id, conversation.id, publicWindowOf(query));
       return found.map((message) => widgetMessage(message, account.id, services.fileLinks));
     },
   ),
@@ -110,7 +110,7 @@ const messageRoutes = [
     {
       prepare: async ({ services, account, visit, params, files, read }): Promise<Files> => {
         const checked = checkFiles(files, services.attachments.bounds);
-        if (checked.length > 0) await read((em) => needWritable(em, visit, params.conversation_id));
+        if (checked.length > 0) await read((sql) => needWritable(sql, visit, params.conversation_id));
         return services.attachments.keep(account.id, checked, read);
       },
       handle: async ({ services, account, visit, params, body, files, transact }, attachments = []) => {
@@ -157,8 +157,8 @@ export const clientConversationRoutes = [
       role: 'client',
       description: 'Those of the contact in the inbox, the newest 25, or the 25 before one of them.',
     },
-    async ({ services, em, visit, query: { before } }) =>
-      (await listOwn(em, visit, before ?? null)).map((one) => present(one, services.fileLinks)),
+    async ({ services, sql, visit, query: { before } }) =>
+      (await listOwn(sql, visit, before ?? null)).map((one) => present(one, services.fileLinks)),
   ),
   doors.visitor(
     ['POST', base, 'Begin a conversation of a client'],
@@ -178,8 +178,8 @@ export const clientConversationRoutes = [
   doors.visitor(
     ['GET', `${base}/:conversation_id`, 'Get a conversation of a client'],
     { reply: 'resources/client-conversation', record: true, role: 'client' },
-    async ({ services, em, visit, params }) =>
-      present(await readOwn(em, visit, params.conversation_id), services.fileLinks),
+    async ({ services, sql, visit, params }) =>
+      present(await readOwn(sql, visit, params.conversation_id), services.fileLinks),
   ),
   ...actions,
   ...messageRoutes,

@@ -62,9 +62,9 @@ export const clientRoutes = [
   doors.visitor(
     ['GET', `${base}/:contact_identifier`, 'Get the contact of a client'],
     { reply: 'resources/client-contact', record: true, role: 'client' },
-    async ({ em, account, actor, visit }) => {
+    async ({ sql, account, actor, visit }) => {
       const { sourceId, contactId } = clientOf(visit);
-      return presentClient({ contact: await readContact(em, account.id, actor, contactId), sourceId });
+      return presentClient({ contact: await readContact(sql, account.id, actor, contactId), sourceId });
     },
   ),
   doors.visitor(

@@ -47,8 +47,8 @@ export const widgetRoutes = [
       description:
         'Pages of any origin may read the answer, so that they can tell people why there is no widget: 403 `origin_not_allowed` where the inbox does not allow the page.',
     },
-    async ({ em, params, browser: { foreignOrigin } }) => {
-      const inbox = await findPublicInbox(em, params.identifier);
+    async ({ sql, params, browser: { foreignOrigin } }) => {
+      const inbox = await findPublicInbox(sql, params.identifier);
       if (!inbox) throw notFound('Inbox');
       if (foreignOrigin !== null && !inbox.allowedOrigins.includes(foreignOrigin)) {
         throw forbidden('This page may not show the chat: its origin is not allowed', 'origin_not_allowed');
@@ -86,7 +86,7 @@ export const widgetRoutes = [
       role: 'contact',
       description: 'The newest that is not resolved, else the newest.',
     },
-    async ({ em, visit }) => widgetConversation(await needCurrent(em, visit)),
+    async ({ sql, visit }) => widgetConversation(await needCurrent(sql, visit)),
   ),
   doors.visitor(
     ['GET', `${base}/messages`, 'List the messages of the contact'],
@@ -96,10 +96,10 @@ export const widgetRoutes = [
       role: 'contact',
       description: 'The latest 20 of the conversation, the 20 before a moment, or up to 100 after one.',
     },
-    async ({ services, em, visit, query }) => {
-      const conversation = await readCurrent(em, visit);
+    async ({ services, sql, visit, query }) => {
+      const conversation = await readCurrent(sql, visit);
       if (!conversation) return { payload: [] };
-      const messages = await findMessages(em, visit.account.id, conversation.id, publicWindowOf(query));
+      const messages = await findMessages(sql, visit.account.id, conversation.id, publicWindowOf(query));
       return { payload: messages.map((message) => widgetMessage(message, visit.account.id, services.fileLinks)) };
     },
   ),
@@ -119,7 +119,7 @@ export const widgetRoutes = [
     {
       prepare: async ({ services, account, visit, files, read }): Promise<Files> => {
         const checked = checkFiles(files, services.attachments.bounds);
-        if (checked.length > 0) await read((em) => needUnblocked(em, visit));
+        if (checked.length > 0) await read((sql) => needUnblocked(sql, visit));
         return services.attachments.keep(account.id, checked, read);
       },
       handle: async ({ services, visit, body, files, transact }, attachments = []) => {
@@ -143,12 +143,12 @@ export const widgetRoutes = [
       description:
         'Server-sent events: public messages, the state of the conversation, and whether a bot is at work for the last message. The stream begins with what happens from now on: open it, then list the messages. It shows that it lives every 15 seconds, and ends with the contact and its token.',
     },
-    async ({ services, em, account, visit, address }) => {
+    async ({ services, sql, account, visit, address }) => {
       const { tokenId, contact, inbox } = visit;
       if (tokenId === null || !contact) throw notFound('Contact');
-      const kept = await readKept(em, account.id);
-      const conversation = await readCurrent(em, visit);
-      const awaited = conversation && (await findAwaitedMessage(em, account.id, conversation.id));
+      const kept = await readKept(sql, account.id);
+      const conversation = await readCurrent(sql, visit);
+      const awaited = conversation && (await findAwaitedMessage(sql, account.id, conversation.id));
       const visiting = { accountId: account.id, inboxId: inbox.id, contactId: contact.id, tokenId, address };
       const place = { position: kept.head, floor: kept.dropped };
       return () => services.streams.openToVisitor({ ...visiting, place, awaited });
@@ -165,8 +165,8 @@ export const widgetRoutes = [
   ),
 ];
 
-async function needCurrent(em: Parameters<typeof readCurrent>[0], visit: Visit): Promise<Conversation> {
-  const conversation = await readCurrent(em, visit);
+async function needCurrent(sql: Parameters<typeof readCurrent>[0], visit: Visit): Promise<Conversation> {
+  const conversation = await readCurrent(sql, visit);
   if (!conversation) throw notFound('Conversation');
   return conversation;
 }

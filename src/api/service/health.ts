@@ -3,7 +3,6 @@ import { upgrading } from '../../errors.ts';
 import { notReady } from '../../http/server/refuse-unready.ts';
 import { doors } from '../../http/route/doors.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /**
  * Liveness; readiness: the start has completed, no shutdown has begun, and the database answers; and which service it is, by
@@ -18,18 +17,18 @@ export const healthRoutes = [
   doors.open(
     ['GET', '/api', 'Tell which service answers'],
     { reply: 'resources/service', role: 'anyone' },
-    async ({ em, now }) => {
+    async ({ sql, now }) => {
       // Queues are tables of the same database.
-      await sql(em, 'SELECT 1');
+      await sql('SELECT 1');
       return { version: manifest.version, timestamp: now.toISOString(), queue_services: 'ok', data_services: 'ok' };
     },
   ),
   doors.open(
     ['GET', '/readyz', 'Tell whether the service can serve'],
     { reply: 'resources/health', role: 'anyone' },
-    async ({ services, em }) => {
+    async ({ services, sql }) => {
       if (await services.upgrade.look()) throw upgrading();
-      if (!services.started() || !services.accepting() || !(await isMigrated(em))) throw notReady();
+      if (!services.started() || !services.accepting() || !(await isMigrated(sql))) throw notReady();
       return { status: 'ready' };
     },
   ),

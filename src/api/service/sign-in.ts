@@ -16,11 +16,11 @@ export const signInRoutes = [
       role: 'anyone',
       description: 'Who is signed in in the browser that asks; `profile` is null where nobody is.',
     },
-    async ({ browser, em, now }) => {
+    async ({ browser, sql, now }) => {
       const token = browser.signIn;
-      const principal = token === '' ? null : await findPrincipal(em, hashToken(token));
+      const principal = token === '' ? null : await findPrincipal(sql, hashToken(token));
       if (!principal?.expiresAt || principal.expiresAt <= now) return { profile: null, expires_at: null };
-      return { profile: await presentProfile(em, principal), expires_at: unixSeconds(principal.expiresAt) };
+      return { profile: await presentProfile(sql, principal), expires_at: unixSeconds(principal.expiresAt) };
     },
   ),
   doors.open(
@@ -34,16 +34,16 @@ export const signInRoutes = [
       description:
         'The answer sets a cookie by which the pages of this service act for the person, until it expires, the person signs out, or the access token is reset.',
     },
-    async ({ services, browser, body, em, now, transact }) => {
+    async ({ services, browser, body, sql, now, transact }) => {
       browser.refuseOthers();
       const token = newToken('sign-in', services.random);
       const expiresAt = new Date(now.getTime() + services.signInMs);
       const { link, access_token: accessToken = '' } = body;
       const proven = link === undefined ? { accessToken } : { link };
       await transact((tx) => signIn(tx, proven, { token, expiresAt, userAgent: browser.userAgent }));
-      const principal = await findPrincipal(em, hashToken(token));
+      const principal = await findPrincipal(sql, hashToken(token));
       browser.keep(token, expiresAt, now);
-      return { profile: principal && (await presentProfile(em, principal)), expires_at: unixSeconds(expiresAt) };
+      return { profile: principal && (await presentProfile(sql, principal)), expires_at: unixSeconds(expiresAt) };
     },
   ),
   doors.open(
@@ -55,9 +55,9 @@ export const signInRoutes = [
       description:
         'Ends the sign-in, also for whoever has its cookie, and every stream of events that was opened by it.',
     },
-    async ({ browser, em, transact }) => {
+    async ({ browser, sql, transact }) => {
       const token = browser.signIn;
-      const principal = token === '' ? null : await findPrincipal(em, hashToken(token));
+      const principal = token === '' ? null : await findPrincipal(sql, hashToken(token));
       if (principal) browser.refuseAnother(principal.id);
       if (token !== '') await transact((tx) => signOut(tx, token));
       browser.forget();

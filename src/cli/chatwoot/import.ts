@@ -1,3 +1,4 @@
+import { findRow } from '../../domain/small-rows.ts';
 import { checkSecretKey } from '../../app/check-secret-key.ts';
 import { objectStoreOf } from '../../app/object-store.ts';
 import { chatwootTokenIn } from '../../config.ts';
@@ -108,12 +109,12 @@ function onSignals(): { stopped: AbortSignal; ignoreSignals: () => void } {
 }
 
 async function readAccount(database: Database, id: number): Promise<{ id: number; name: string }> {
-  const em = database.em();
-  if (!(await isMigrated(em)))
+  const sql = database.sql;
+  if (!(await isMigrated(sql)))
     throw new OperatorError(
       'This database is of another version: start its service once, or call `switchboard migrate`.',
     );
-  const account = await em.findOne(Account, { id });
+  const account = await findRow(sql, Account, { id });
   if (!account) throw new OperatorError(`There is no account ${id} here: --into names the account to copy into.`);
   return { id: account.id, name: account.name };
 }
@@ -156,7 +157,7 @@ function fileCopier({ base }: ChatwootClient, { into, database, context, options
   return new FileCopier({
     store: new AttachmentStore({ bytes, perMessage }, { objects, random: systemRandom, failed }),
     objects,
-    withConnection: (work) => work(database.em()),
+    withConnection: (work) => work(database.sql),
     accountId: into.id,
     origin: new URL(base).origin,
     filesHost: options.filesHost?.toLowerCase() ?? null,

@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import type { CancelReason } from '../core/refusal.ts';
 import { stopRecoveries } from './recover.ts';
@@ -79,32 +79,32 @@ type Progress = 'more' | 'open' | 'done';
  * Does one batch of a task, and deletes the task after the last; true when another batch can follow at once. Runs in the
  * caller's transaction.
  */
-export async function workOnBacklog(executor: Executor, taskId: number): Promise<boolean> {
-  const [task] = await sql<Task>(executor, lockTaskStatement, [taskId]);
+export async function workOnBacklog(sql: Sql, taskId: number): Promise<boolean> {
+  const [task] = await sql<Task>(lockTaskStatement, [taskId]);
   if (!task) return false;
-  const progress = await (task.task === 'cancel' ? cancelSome : wakeSome)(executor, task);
-  if (progress === 'done') await sql(executor, 'DELETE FROM backlog_tasks WHERE id = $1', [task.id]);
+  const progress = await (task.task === 'cancel' ? cancelSome : wakeSome)(sql, task);
+  if (progress === 'done') await sql('DELETE FROM backlog_tasks WHERE id = $1', [task.id]);
   return progress === 'more';
 }
 
-async function cancelSome(executor: Executor, task: Task): Promise<Progress> {
+async function cancelSome(sql: Sql, task: Task): Promise<Progress> {
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id, task.through];
-  const [made] = await sql<{ cancelled: number }>(executor, cancelStatement, [...scope, task.reason]);
+  const [made] = await sql<{ cancelled: number }>(cancelStatement, [...scope, task.reason]);
   const cancelled = made?.cancelled ?? 0;
   if (cancelled === batch) return 'more';
-  if ((await sql(executor, leftStatement, scope)).length === 0) return 'done';
+  if ((await sql(leftStatement, scope)).length === 0) return 'done';
   return cancelled > 0 ? 'more' : 'open';
 }
 
-async function wakeSome(executor: Executor, task: Task): Promise<Progress> {
+async function wakeSome(sql: Sql, task: Task): Promise<Progress> {
   const endpoint = { kind: task.endpoint_kind, id: task.endpoint_id, accountId: task.account_id };
-  return (await wakeLanes(executor, endpoint)) ? 'more' : 'done';
+  return (await wakeLanes(sql, endpoint)) ? 'more' : 'done';
 }
 
-async function begin(executor: Executor, tasks: readonly { id: number }[]): Promise<void> {
+async function begin(sql: Sql, tasks: readonly { id: number }[]): Promise<void> {
   // A system bot that moved has a task per account; only the first gets its first batch now.
   const [first] = tasks;
-  if (first) await workOnBacklog(executor, first.id);
+  if (first) await workOnBacklog(sql, first.id);
 }
 
 /**
@@ -113,20 +113,20 @@ async function begin(executor: Executor, tasks: readonly { id: number }[]): Prom
  * recovery that still collects stops: what it would make now is not wanted either.
  */
 export async function cancelBacklog(
-  { em, account }: { em: Executor; account: { id: number } },
+  { sql, account }: { sql: Sql; account: { id: number } },
   { kind, id }: Endpoint,
   reason: CancelReason,
 ): Promise<void> {
-  await stopRecoveries(em, account.id, { kind, id });
-  await begin(em, await sql<{ id: number }>(em, noteCancelStatement, [account.id, kind, id, reason]));
+  await stopRecoveries(sql, account.id, { kind, id });
+  await begin(sql, await sql<{ id: number }>(noteCancelStatement, [account.id, kind, id, reason]));
 }
 
 /**
  * Makes the deliveries that wait for an endpoint's next attempt due, because it has another address: a first batch in the
  * caller's transaction, which changes the address; the sweep wakes the rest.
  */
-export async function wakeBacklog(executor: Executor, { kind, id }: Endpoint): Promise<void> {
-  await begin(executor, await sql<{ id: number }>(executor, noteWakeStatement, [kind, id]));
+export async function wakeBacklog(sql: Sql, { kind, id }: Endpoint): Promise<void> {
+  await begin(sql, await sql<{ id: number }>(noteWakeStatement, [kind, id]));
 }
 
 /**
@@ -146,11 +146,10 @@ export interface Unfinished {
 
 /** Unfinished tasks after the given id, in the order of their ids. */
 export async function findUnfinished(
-  executor: Executor,
+  sql: Sql,
   { after, limit }: { after: number; limit: number },
 ): Promise<Unfinished[]> {
   const rows = await sql<{ id: number; account_id: number; account_name: string }>(
-    executor,
     `SELECT t.id, t.account_id, a.name AS account_name FROM backlog_tasks t JOIN accounts a ON a.id = t.account_id
      WHERE t.id > $1 ORDER BY t.id LIMIT $2`,
     [after, limit],

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { BodyFormat, Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
 import { isNotHeldBack } from '../lanes/hold.ts';
@@ -33,8 +33,8 @@ const originalStatement = `
   FROM deliveries d WHERE d.account_id = $1 AND d.id = $2`;
 
 /** The account's delivery of that id; null when there is none. */
-export async function findOriginal(executor: Executor, accountId: number, id: number): Promise<Original | null> {
-  const [row] = await sql<OriginalRow>(executor, originalStatement, [accountId, id]);
+export async function findOriginal(sql: Sql, accountId: number, id: number): Promise<Original | null> {
+  const [row] = await sql<OriginalRow>(originalStatement, [accountId, id]);
   if (!row) return null;
   const endpoint = { kind: row.endpoint_kind, id: row.endpoint_id };
   return { id, eventId: row.event_id, endpoint, isRunning: row.is_running, isRun: row.is_run };
@@ -56,8 +56,8 @@ const copyStatement = `
   RETURNING id`;
 
 /** Makes the delivery once more, in a side lane; returns the new delivery's id, null when it is gone. */
-export async function copyDelivery(executor: Executor, accountId: number, id: number): Promise<number | null> {
-  const [made] = await sql<{ id: number }>(executor, copyStatement, [accountId, id]);
+export async function copyDelivery(sql: Sql, accountId: number, id: number): Promise<number | null> {
+  const [made] = await sql<{ id: number }>(copyStatement, [accountId, id]);
   return made?.id ?? null;
 }
 
@@ -84,13 +84,13 @@ interface Sample {
 
 /** Makes a delivery of a sample of the event; returns its id. */
 export async function insertTest(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { endpoint: { kind, id }, event, body, format, formatted }: Sample,
 ): Promise<number> {
   const payloads = kind === 'webhook' ? [body, null, formatted] : [null, body, formatted];
   const wanted = format === 'default' ? null : format;
-  const [made] = await sql<{ id: number }>(executor, testStatement, [accountId, kind, id, event, ...payloads, wanted]);
+  const [made] = await sql<{ id: number }>(testStatement, [accountId, kind, id, event, ...payloads, wanted]);
   if (!made) throw new Error('The test was not written');
   return made.id;
 }
@@ -119,8 +119,8 @@ const releaseStatement = `
   WHERE l.id = ANY ($1) AND l.lease_token IS NULL`;
 
 /** Locks the lanes of the delivery and of all others of the same event to the same endpoint that are pending. */
-export async function lockCopies(executor: Executor, accountId: number, id: number): Promise<void> {
-  await sql(executor, lockStatement, [accountId, id]);
+export async function lockCopies(sql: Sql, accountId: number, id: number): Promise<void> {
+  await sql(lockStatement, [accountId, id]);
 }
 
 /**
@@ -128,7 +128,7 @@ export async function lockCopies(executor: Executor, accountId: number, id: numb
  * waited behind them in their lanes becomes due.
  */
 export async function answerCopies(
-  executor: Executor,
+  sql: Sql,
   {
     accountId,
     id,
@@ -136,7 +136,7 @@ export async function answerCopies(
     holdAttempts,
   }: { accountId: number; id: number; status: number | null; holdAttempts: number },
 ): Promise<void> {
-  const ended = await sql<{ lane_id: number }>(executor, answerStatement, [accountId, id, status]);
+  const ended = await sql<{ lane_id: number }>(answerStatement, [accountId, id, status]);
   if (ended.length === 0) return;
-  await sql(executor, releaseStatement, [ended.map((row) => row.lane_id), holdAttempts]);
+  await sql(releaseStatement, [ended.map((row) => row.lane_id), holdAttempts]);
 }

@@ -1,4 +1,4 @@
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
 import { liveLaneOrder } from '../lanes/lock-order.ts';
@@ -62,7 +62,7 @@ const startStatement = `
  * 50,000 at most so many. Events named in `leftOut` are none of them.
  */
 export async function insertRecovery(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   {
     endpoint: { kind, id },
@@ -73,7 +73,7 @@ export async function insertRecovery(
   }: Wanted & { endpoint: Endpoint; leftOut: readonly string[] },
 ): Promise<{ id: number; count: number }> {
   const asked = [accountId, kind, id, since, until, states, leftOut];
-  const [made] = await sql<{ id: number; count: number }>(executor, startStatement, asked);
+  const [made] = await sql<{ id: number; count: number }>(startStatement, asked);
   if (!made) throw new Error('The recovery was not written');
   return made;
 }
@@ -162,22 +162,22 @@ interface StepOptions {
 }
 
 /** Does one batch of a recovery, in the caller's transaction. */
-export async function recoverSome(executor: Executor, id: number, { leftOut, isOn }: StepOptions): Promise<Step> {
-  const [task] = await sql<Task>(executor, lockStatement, [id]);
+export async function recoverSome(sql: Sql, id: number, { leftOut, isOn }: StepOptions): Promise<Step> {
+  const [task] = await sql<Task>(lockStatement, [id]);
   if (!task) return { due: null, more: false };
   const endpoint = { kind: task.endpoint_kind, id: task.endpoint_id };
   if (!(await isOn(task.account_id, endpoint))) {
-    await sql(executor, phaseStatement, [id, 'stopped']);
+    await sql(phaseStatement, [id, 'stopped']);
     return { due: null, more: false };
   }
   if (task.phase === 'gather') {
-    const [step] = await sql<{ looked: number }>(executor, gatherStatement, [id, leftOut]);
-    if ((step?.looked ?? 0) < batch) await sql(executor, phaseStatement, [id, 'release']);
+    const [step] = await sql<{ looked: number }>(gatherStatement, [id, leftOut]);
+    if ((step?.looked ?? 0) < batch) await sql(phaseStatement, [id, 'release']);
     return { due: null, more: true };
   }
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id];
-  const released = await sql(executor, releaseStatement, [id, ...scope]);
-  if (released.length < batch) await sql(executor, phaseStatement, [id, 'send']);
+  const released = await sql(releaseStatement, [id, ...scope]);
+  if (released.length < batch) await sql(phaseStatement, [id, 'send']);
   return { due: endpoint, more: released.length === batch };
 }
 
@@ -186,8 +186,8 @@ const stopStatement = `
   WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND phase IN ('gather', 'release')`;
 
 /** Stops what recoveries of the account's endpoint have not made due yet; waits for a batch in progress. */
-export async function stopRecoveries(executor: Executor, accountId: number, { kind, id }: Endpoint): Promise<void> {
-  await sql(executor, stopStatement, [accountId, kind, id]);
+export async function stopRecoveries(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<void> {
+  await sql(stopStatement, [accountId, kind, id]);
 }
 
 const unfinishedStatement = `
@@ -202,13 +202,10 @@ export interface Unfinished {
 
 /** Recoveries whose deliveries are not all due yet, after the given id, in the order of their ids. */
 export async function findUnfinishedRecoveries(
-  executor: Executor,
+  sql: Sql,
   { after, limit }: { after: number; limit: number },
 ): Promise<Unfinished[]> {
-  const rows = await sql<{ id: number; account_id: number; account_name: string }>(executor, unfinishedStatement, [
-    after,
-    limit,
-  ]);
+  const rows = await sql<{ id: number; account_id: number; account_name: string }>(unfinishedStatement, [after, limit]);
   return rows.map((row) => ({ id: row.id, account: { id: row.account_id, name: row.account_name } }));
 }
 
@@ -218,16 +215,16 @@ const oldStatement = `
 
 /** Recoveries that began more than `days` ago and have no deliveries any more, in the order of their ids. */
 export function findOldRecoveries(
-  executor: Executor,
+  sql: Sql,
   days: number,
   { after, limit }: { after: number; limit: number },
 ): Promise<{ id: number }[]> {
-  return sql<{ id: number }>(executor, oldStatement, [days, after, limit]);
+  return sql<{ id: number }>(oldStatement, [days, after, limit]);
 }
 
 /** Deletes the recoveries; returns how many. */
-export async function deleteRecoveries(executor: Executor, ids: readonly number[]): Promise<number> {
-  return (await sql(executor, 'DELETE FROM recoveries WHERE id = ANY ($1) RETURNING id', [ids])).length;
+export async function deleteRecoveries(sql: Sql, ids: readonly number[]): Promise<number> {
+  return (await sql('DELETE FROM recoveries WHERE id = ANY ($1) RETURNING id', [ids])).length;
 }
 
 interface Row {
@@ -257,11 +254,11 @@ const readStatement = `
 
 /** A recovery of the account's endpoint; null when there is none. */
 export async function findRecovery(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { endpoint, id }: { endpoint: Endpoint; id: number },
 ): Promise<Recovery | null> {
-  const [row] = await sql<Row>(executor, readStatement, [accountId, endpoint.kind, endpoint.id, id]);
+  const [row] = await sql<Row>(readStatement, [accountId, endpoint.kind, endpoint.id, id]);
   if (!row) return null;
   const { pending, failing, delivered, exhausted, cancelled, states, count, phase } = row;
   return {

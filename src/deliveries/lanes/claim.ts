@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { CancelReason } from '../core/refusal.ts';
@@ -184,7 +184,7 @@ export function countLanes({ heads, idle }: Claim): Map<string, number> {
 }
 
 /** Leases due lanes and takes their heads, in one statement. */
-export type ClaimDue = (executor: Executor, bounds: ClaimBounds) => Promise<Claim>;
+export type ClaimDue = (sql: Sql, bounds: ClaimBounds) => Promise<Claim>;
 
 /** The columns are null where the lane has no head; these are not. */
 type ClaimRow = { [Column in keyof HeadRow]: HeadRow[Column] | null } & {
@@ -199,8 +199,8 @@ type ClaimRow = { [Column in keyof HeadRow]: HeadRow[Column] | null } & {
  */
 export function claiming(of: DueLanes, beside?: string): ClaimDue {
   const statement = prepared(textOf(of, beside));
-  return async (executor, { shares, leaseSeconds, token, holdAttempts }) => {
-    const rows = await sql<ClaimRow>(executor, statement, [
+  return async (sql, { shares, leaseSeconds, token, holdAttempts }) => {
+    const rows = await sql<ClaimRow>(statement, [
       shares.map(({ id }) => id),
       shares.map(({ accountId }) => accountId),
       shares.map(({ lanes }) => lanes),

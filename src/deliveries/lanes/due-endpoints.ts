@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
@@ -83,10 +83,10 @@ const looks = { webhook: look(places.webhook), bot: look(places.bot) };
  * when nothing waits.
  */
 export async function surveyDue(
-  executor: Executor,
+  sql: Sql,
   { kind, isSide, after, limit }: DueLanes & { after: EndpointOfAccount; limit: number },
 ): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount; nextInMs: number | null }> {
-  const rows = await sql<SurveyRow>(executor, surveys[kind], [kind, after.id, after.accountId, limit, isSide]);
+  const rows = await sql<SurveyRow>(surveys[kind], [kind, after.id, after.accountId, limit, isSide]);
   const end = rows.find((row) => row.circuit === null && row.endpoint_id > 0);
   const waiting = rows.find((row) => row.endpoint_id === 0);
   return {
@@ -105,11 +105,11 @@ export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 
 /** Those of the endpoints that have something due and may be called, by their keys. */
 export async function lookAt(
-  executor: Executor,
+  sql: Sql,
   { kind, isSide }: DueLanes,
   endpoints: readonly EndpointOfAccount[],
 ): Promise<Map<string, DueEndpoint>> {
-  const rows = await sql<DueRow>(executor, looks[kind], [
+  const rows = await sql<DueRow>(looks[kind], [
     kind,
     endpoints.map(({ id }) => id),
     endpoints.map(({ accountId }) => accountId),

@@ -1,7 +1,7 @@
 import { arrayParameter, type ElementType } from '../../postgres/array-parameter.ts';
 import { isStaleDelivery } from '../../postgres/errors.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Statement } from '../../postgres/sql-transaction.ts';
 import { storableTextOrNull } from '../../lib/storable.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -156,11 +156,11 @@ function valuesOf(finished: Finished) {
  * wait: a lane that another transaction has locked stays as it is.
  */
 export async function finishFreeDeliveries(
-  executor: Executor,
+  sql: Sql,
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<Written[]> {
-  const rows = await sql<WrittenRow>(executor, finishStatement, parametersOf(results, holdAttempts));
+  const rows = await sql<WrittenRow>(finishStatement, parametersOf(results, holdAttempts));
   return rows.map(toWritten);
 }
 
@@ -169,11 +169,11 @@ export async function finishFreeDeliveries(
  * due: `next`. Not when the lease lasts less than `leaseSeconds` from now.
  */
 export async function finishAndGoOn(
-  executor: Executor,
+  sql: Sql,
   results: readonly Finished[],
   { holdAttempts, leaseSeconds }: { holdAttempts: number; leaseSeconds: number },
 ): Promise<(Written & { next: Claimed | null })[]> {
-  const rows = await sql<GoingOnRow>(executor, goOnStatement, [...parametersOf(results, holdAttempts), leaseSeconds]);
+  const rows = await sql<GoingOnRow>(goOnStatement, [...parametersOf(results, holdAttempts), leaseSeconds]);
   return rows.map((row) => ({
     ...toWritten(row),
     next: row.id === null ? null : toClaimed(row as HeadRow, row.written_token),
@@ -206,15 +206,12 @@ function toWritten(row: WrittenRow): Written {
  * transaction: the lanes stay locked until its end.
  */
 export async function finishDeliveries(
-  executor: Executor,
+  sql: Sql,
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<number[]> {
   // One round trip: the second statement is run when the first has the locks.
-  const [, written] = await Promise.all([
-    lockLeased(executor, results),
-    finishFreeDeliveries(executor, results, holdAttempts),
-  ]);
+  const [, written] = await Promise.all([lockLeased(sql, results), finishFreeDeliveries(sql, results, holdAttempts)]);
   return written.flatMap(({ deliveryId }) => deliveryId ?? []);
 }
 

@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { isNotHeldBack } from './hold.ts';
 import { laneOrder } from './lock-order.ts';
 
@@ -16,12 +16,12 @@ const lockFreeStatement = prepared(`SELECT l.id ${leased} ORDER BY ${laneOrder('
 const leasedStatement = prepared(`SELECT l.id ${leased}`);
 
 /** Locks the lanes whose leases this process still holds, waiting for locked rows; returns their ids. */
-export function lockLeased(executor: Executor, leases: readonly Lease[]): Promise<Set<number>> {
-  return ask(executor, lockStatement, leases);
+export function lockLeased(sql: Sql, leases: readonly Lease[]): Promise<Set<number>> {
+  return ask(sql, lockStatement, leases);
 }
 
-async function ask(executor: Executor, statement: string, lanes: readonly Lease[]): Promise<Set<number>> {
-  const rows = await sql<{ id: number }>(executor, statement, [
+async function ask(sql: Sql, statement: string, lanes: readonly Lease[]): Promise<Set<number>> {
+  const rows = await sql<{ id: number }>(statement, [
     lanes.map(({ laneId }) => laneId),
     lanes.map(({ token }) => token),
   ]);
@@ -30,12 +30,12 @@ async function ask(executor: Executor, statement: string, lanes: readonly Lease[
 
 /** Like lockLeased, without waiting: `skipped` are leases still held whose rows are locked by others. */
 async function lockFree<Held extends Lease>(
-  executor: Executor,
+  sql: Sql,
   leases: readonly Held[],
 ): Promise<{ locked: Set<number>; skipped: Held[] }> {
-  const locked = await ask(executor, lockFreeStatement, leases);
+  const locked = await ask(sql, lockFreeStatement, leases);
   const others = leases.filter(({ laneId }) => !locked.has(laneId));
-  const ours = others.length > 0 ? await ask(executor, leasedStatement, others) : new Set();
+  const ours = others.length > 0 ? await ask(sql, leasedStatement, others) : new Set();
   return { locked, skipped: others.filter(({ laneId }) => ours.has(laneId)) };
 }
 
@@ -48,11 +48,11 @@ const releaseStatement = prepared(`
 
 /** Ends the leases of locked lanes: each is due when its head is, but no sooner than `notBeforeSeconds`. */
 async function releaseLocked(
-  executor: Executor,
+  sql: Sql,
   locked: ReadonlySet<number>,
   { holdAttempts, notBeforeSeconds }: { holdAttempts: number; notBeforeSeconds: number },
 ): Promise<void> {
-  await sql(executor, releaseStatement, [[...locked], holdAttempts, notBeforeSeconds]);
+  await sql(releaseStatement, [[...locked], holdAttempts, notBeforeSeconds]);
 }
 
 /** The pause after a locked head: without it, claims would repeat at once for as long as it is locked. */
@@ -63,12 +63,12 @@ const lockedHeadSeconds = 0.25;
  * the caller's transaction.
  */
 export async function releaseLanes<Held extends Lease>(
-  executor: Executor,
+  sql: Sql,
   lanes: readonly Held[],
   holdAttempts: number,
 ): Promise<Held[]> {
-  const { locked, skipped } = await lockFree(executor, lanes);
-  if (locked.size > 0) await releaseLocked(executor, locked, { holdAttempts, notBeforeSeconds: lockedHeadSeconds });
+  const { locked, skipped } = await lockFree(sql, lanes);
+  if (locked.size > 0) await releaseLocked(sql, locked, { holdAttempts, notBeforeSeconds: lockedHeadSeconds });
   return skipped;
 }
 
@@ -79,11 +79,11 @@ const extendStatement = prepared('UPDATE lanes SET due_at = now() + make_interva
  * in the caller's transaction.
  */
 export async function extendLeases<Held extends Lease>(
-  executor: Executor,
+  sql: Sql,
   leases: readonly Held[],
   seconds: number,
 ): Promise<Held[]> {
-  const { locked, skipped } = await lockFree(executor, leases);
-  if (locked.size > 0) await sql(executor, extendStatement, [[...locked], seconds]);
+  const { locked, skipped } = await lockFree(sql, leases);
+  if (locked.size > 0) await sql(extendStatement, [[...locked], seconds]);
   return skipped;
 }

@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 
 // A probe belongs to its process for the length of a lease.
@@ -11,21 +11,21 @@ const hurriedSeconds = 5;
 
 /** Takes the due probe of each endpoint, unless another process has taken it or the row is locked; returns the taken ids. */
 export async function takeProbes(
-  executor: Executor,
+  sql: Sql,
   { kind, endpointIds, seconds }: { kind: EndpointKind; endpointIds: readonly number[]; seconds: number },
 ): Promise<Set<number>> {
-  const rows = await sql<{ id: number }>(executor, takeStatements[kind], [endpointIds, seconds]);
+  const rows = await sql<{ id: number }>(takeStatements[kind], [endpointIds, seconds]);
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Gives back probes for which no delivery was found, so that they are due at once. */
-export async function giveBackProbes(executor: Executor, kind: EndpointKind, ids: readonly number[]): Promise<void> {
-  await sql(executor, giveBackStatements[kind], [ids]);
+export async function giveBackProbes(sql: Sql, kind: EndpointKind, ids: readonly number[]): Promise<void> {
+  await sql(giveBackStatements[kind], [ids]);
 }
 
 /** Has the endpoint's next probe made soon. */
-export async function hurryProbe(executor: Executor, { kind, id }: Endpoint): Promise<void> {
-  await sql(executor, hurryStatements[kind], [[id], hurriedSeconds]);
+export async function hurryProbe(sql: Sql, { kind, id }: Endpoint): Promise<void> {
+  await sql(hurryStatements[kind], [[id], hurriedSeconds]);
 }
 
 // SKIP LOCKED: a request that changes an endpoint may lock its row for long, and other endpoints must not wait. NO KEY: a

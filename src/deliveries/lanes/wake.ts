@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import { anySide } from './side-lanes.ts';
 
@@ -23,9 +23,9 @@ const wakeStatement = prepared(`
  * there may be more.
  */
 export async function wakeLanes(
-  executor: Executor,
+  sql: Sql,
   { kind, id, accountId }: Endpoint & { accountId?: number },
 ): Promise<boolean> {
-  const woken = await sql(executor, wakeStatement, [kind, id, accountId ?? null]);
+  const woken = await sql(wakeStatement, [kind, id, accountId ?? null]);
   return woken.length === batch;
 }

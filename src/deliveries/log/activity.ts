@@ -1,5 +1,5 @@
 import { addingMeasured, hourOf, measures, stepsPerDoubling } from '../../lib/report-hours.ts';
-import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
+import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 
 const batch = 5000;
@@ -35,8 +35,8 @@ const countStatement = `
   SELECT count(*)::int AS rows FROM batch`;
 
 /** Adds a batch of attempts to the hours of reports, as far as they were seen; returns whether there may be more. */
-export async function countAttempts(executor: Executor): Promise<boolean> {
-  const [counted] = await sql<{ rows: number }>(executor, countStatement);
+export async function countAttempts(sql: Sql): Promise<boolean> {
+  const [counted] = await sql<{ rows: number }>(countStatement);
   return counted?.rows === batch;
 }
 
@@ -48,8 +48,8 @@ const seeStatement = `
     AND (counted_to = seen_to OR seen_xid > pg_snapshot_xmax(pg_current_snapshot()))`;
 
 /** Looks how far there are attempts; they are counted when all transactions have ended that are running now. */
-export async function seeAttempts(executor: Executor): Promise<void> {
-  await sql(executor, seeStatement);
+export async function seeAttempts(sql: Sql): Promise<void> {
+  await sql(seeStatement);
 }
 
 // Every pending delivery is in a lane that is due.
@@ -65,8 +65,8 @@ const sampleStatement = `
   ON CONFLICT (account_id, hour, measure) DO UPDATE SET count = greatest(r.count, excluded.count)`;
 
 /** Writes down how long the oldest delivery of each account has waited, as far as 20,000 lanes show it. */
-export async function sampleWaiting(executor: Executor): Promise<void> {
-  await sql(executor, sampleStatement);
+export async function sampleWaiting(sql: Sql): Promise<void> {
+  await sql(sampleStatement);
 }
 
 const oldestStatement = `
@@ -79,7 +79,7 @@ const oldestStatement = `
   CROSS JOIN LATERAL (${head}) d`;
 
 /** When the oldest delivery of the account was created that waits now; null where none does. */
-export async function readOldestPending(executor: Executor, accountId: number): Promise<Date | null> {
-  const [row] = await sql<{ oldest: string | null }>(executor, oldestStatement, [accountId]);
+export async function readOldestPending(sql: Sql, accountId: number): Promise<Date | null> {
+  const [row] = await sql<{ oldest: string | null }>(oldestStatement, [accountId]);
   return momentOrNull(row?.oldest ?? null);
 }

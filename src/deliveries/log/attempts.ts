@@ -1,4 +1,4 @@
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import type { OutboundTimes } from '../../outbound/http.ts';
 import { bodyOf } from '../lanes/bodies.ts';
 import { isRun } from '../copies/forward.ts';
@@ -65,16 +65,16 @@ const loggedStatement = `
   WHERE d.account_id = $1 AND d.id = $2`;
 
 /** A delivery of the account; null when there is none. */
-export async function findLogged(executor: Executor, accountId: number, id: number): Promise<LoggedDelivery | null> {
-  const [row] = await sql<LogRow>(executor, loggedStatement, [accountId, id]);
+export async function findLogged(sql: Sql, accountId: number, id: number): Promise<LoggedDelivery | null> {
+  const [row] = await sql<LogRow>(loggedStatement, [accountId, id]);
   return row ? toLogged(row) : null;
 }
 
 /** A delivery of the account with all its attempts; null when there is none. */
-export async function findDelivery(executor: Executor, accountId: number, id: number): Promise<DeliveryDetail | null> {
-  const [row] = await sql<LogRow & { body: string }>(executor, statement, [accountId, id]);
+export async function findDelivery(sql: Sql, accountId: number, id: number): Promise<DeliveryDetail | null> {
+  const [row] = await sql<LogRow & { body: string }>(statement, [accountId, id]);
   if (!row) return null;
-  const attempts = await sql<AttemptRow>(executor, attemptStatement, [accountId, id]);
+  const attempts = await sql<AttemptRow>(attemptStatement, [accountId, id]);
   return { ...toLogged(row), body: row.body, attemptList: attempts.map(toAttempt) };
 }
 

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** An event that bots could get, the decision about it, and what became of its delivery. */
 export interface DecidedRow {
@@ -34,9 +34,9 @@ const statement = `
 
 /** The latest of these events of a conversation, newest first. */
 export function findDecided(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { conversationId, lastSequence }: { conversationId: number; lastSequence: number },
 ): Promise<DecidedRow[]> {
-  return sql<DecidedRow>(executor, statement, [accountId, conversationId, lastSequence - maxEvents]);
+  return sql<DecidedRow>(statement, [accountId, conversationId, lastSequence - maxEvents]);
 }

@@ -1,9 +1,9 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { laneOrder } from '../lanes/lock-order.ts';
 
 /** A transaction in the account of the lanes. */
 interface Scope {
-  em: Executor;
+  sql: Sql;
   account: { id: number };
 }
 
@@ -24,19 +24,19 @@ const deleteSomeStatement = `DELETE FROM lanes WHERE account_id = $1 AND id IN (
  * Locks all lanes of conversations or contacts, in the lock order: until the transaction ends nothing in them can be
  * claimed, finished or enqueued.
  */
-export async function lockLanes({ em, account }: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
-  await sql(em, lockStatement, [account.id, kind, ids]);
+export async function lockLanes({ sql, account }: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
+  await sql(lockStatement, [account.id, kind, ids]);
 }
 
 /** Deletes the lanes of deleted conversations or contacts, with their deliveries, except leased lanes. */
 export async function deleteLanes(scope: Scope, kind: Subject, ids: readonly number[]): Promise<void> {
   await lockLanes(scope, kind, ids);
-  await sql(scope.em, deleteIdleStatement, [scope.account.id, kind, ids]);
+  await scope.sql(deleteIdleStatement, [scope.account.id, kind, ids]);
 }
 
 /** Deletes up to `limit` lanes of an account that is being deleted; returns how many. */
-export async function deleteSomeLanes({ em, account }: Scope, limit: number): Promise<number> {
-  return (await sql(em, deleteSomeStatement, [account.id, limit])).length;
+export async function deleteSomeLanes({ sql, account }: Scope, limit: number): Promise<number> {
+  return (await sql(deleteSomeStatement, [account.id, limit])).length;
 }
 
 const eraseResponsesStatement = `
@@ -47,8 +47,8 @@ const eraseResponsesStatement = `
 
 /** Deletes what endpoints answered to events of a conversation: an answer may repeat the message that an event told of. */
 export async function eraseResponses(
-  { em, account }: Scope,
+  { sql, account }: Scope,
   { conversationId, eventIds }: { conversationId: number; eventIds: readonly number[] },
 ): Promise<void> {
-  await sql(em, eraseResponsesStatement, [account.id, conversationId, eventIds]);
+  await sql(eraseResponsesStatement, [account.id, conversationId, eventIds]);
 }

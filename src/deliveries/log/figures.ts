@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** How much waits to be delivered, over all accounts. */
 export interface BacklogFigures {
@@ -10,9 +10,8 @@ export interface BacklogFigures {
 }
 
 /** Reads how much waits to be delivered, from the indexes of what waits. */
-export async function readBacklogFigures(executor: Executor): Promise<BacklogFigures> {
+export async function readBacklogFigures(sql: Sql): Promise<BacklogFigures> {
   const [row] = await sql<{ pending: number; oldest: number; lag: number }>(
-    executor,
     `SELECT count(*) AS pending, coalesce(extract(epoch FROM now() - min(d.created_at)), 0)::float8 AS oldest,
        (SELECT coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8 FROM lanes
         WHERE due_at IS NOT NULL AND due_at <= now()) AS lag

@@ -1,4 +1,4 @@
-import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
+import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 
@@ -52,22 +52,14 @@ const waitingStatement = `
     LIMIT ${maxWaiting}) waiting`;
 
 /** Looks at what waits of the account's for the endpoint. */
-export async function lookAtWaiting(executor: Executor, accountId: number, { kind, id }: Endpoint): Promise<Waiting> {
-  const [row] = await sql<{ pending: number; oldest: string | null }>(executor, waitingStatement, [
-    accountId,
-    kind,
-    id,
-  ]);
+export async function lookAtWaiting(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<Waiting> {
+  const [row] = await sql<{ pending: number; oldest: string | null }>(waitingStatement, [accountId, kind, id]);
   return { pending: row?.pending ?? 0, oldestPendingAt: momentOrNull(row?.oldest ?? null) };
 }
 
 /** Looks at the account's newest deliveries to the endpoint, and at what is pending. */
-export async function lookAtAttempts(
-  executor: Executor,
-  accountId: number,
-  endpoint: Endpoint,
-): Promise<RecentAttempts> {
-  const [recent] = await sql<Row>(executor, attemptsStatement, [accountId, endpoint.kind, endpoint.id]);
+export async function lookAtAttempts(sql: Sql, accountId: number, endpoint: Endpoint): Promise<RecentAttempts> {
+  const [recent] = await sql<Row>(attemptsStatement, [accountId, endpoint.kind, endpoint.id]);
   const { attempts = 0, succeeded = 0, p50 = null, p95 = null } = recent ?? {};
-  return { attempts, succeeded, p50, p95, ...(await lookAtWaiting(executor, accountId, endpoint)) };
+  return { attempts, succeeded, p50, p95, ...(await lookAtWaiting(sql, accountId, endpoint)) };
 }

@@ -1,4 +1,4 @@
-import { momentOrNull, moment, sql, type Executor } from '../../postgres/sql.ts';
+import { momentOrNull, moment, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import type { Trigger } from '../core/trigger.ts';
 import { anySide } from '../lanes/side-lanes.ts';
@@ -99,10 +99,10 @@ const lookedUp: Partial<Record<DeliveryState, string>> = {
  * A page of the account's deliveries, newest first. Looks through a bounded number of deliveries, so that a page may have
  * fewer than 25, and even none, while the log goes on.
  */
-export async function listDeliveries(executor: Executor, accountId: number, filter: LogFilter): Promise<LogStretch> {
-  const oldest = filter.state === 'pending' ? await findOldestPending(executor, accountId, filter) : '-infinity';
+export async function listDeliveries(sql: Sql, accountId: number, filter: LogFilter): Promise<LogStretch> {
+  const oldest = filter.state === 'pending' ? await findOldestPending(sql, accountId, filter) : '-infinity';
   if (oldest === null) return { rows: [], next: null };
-  const found = await sql<FoundRow>(executor, statementOf(filter), [accountId, oldest, ...parametersOf(filter)]);
+  const found = await sql<FoundRow>(statementOf(filter), [accountId, oldest, ...parametersOf(filter)]);
   const rows = found.filter((row): row is FoundRow & LogRow => row.id !== null);
   const page = rows.slice(0, pageSize);
   return { rows: page.map(toLogged), next: nextOf(found, rows, page.at(-1)) };
@@ -126,8 +126,8 @@ const knownConversation = `
   UNION ALL SELECT FROM lanes WHERE account_id = $1 AND subject_kind = 'conversation' AND subject_id = $2 LIMIT 1`;
 
 /** Whether the account has the conversation, or had it and still has deliveries of it. */
-export async function knowsConversation(executor: Executor, accountId: number, id: number): Promise<boolean> {
-  return (await sql(executor, knownConversation, [accountId, id])).length > 0;
+export async function knowsConversation(sql: Sql, accountId: number, id: number): Promise<boolean> {
+  return (await sql(knownConversation, [accountId, id])).length > 0;
 }
 
 function nextOf(found: readonly FoundRow[], rows: readonly LogRow[], last: LogRow | undefined): Place | null {
@@ -233,13 +233,8 @@ const oldestPending = (endpoint: string): string => `
     ORDER BY d.event_id LIMIT 1) d
   LEFT JOIN recoveries r ON w.side < 0 AND r.account_id = $1 AND r.id = -w.side`;
 
-async function findOldestPending(
-  executor: Executor,
-  accountId: number,
-  { endpoint }: LogFilter,
-): Promise<string | null> {
+async function findOldestPending(sql: Sql, accountId: number, { endpoint }: LogFilter): Promise<string | null> {
   const [row] = await sql<{ oldest: string | null }>(
-    executor,
     oldestPending(endpoint ? `endpoint_kind = $2 AND ${anySide} AND endpoint_id = $3` : 'true'),
     [accountId, ...(endpoint ? [endpoint.kind, endpoint.id] : [])],
   );

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 interface Row {
   id: number;
@@ -54,25 +54,25 @@ export function isPendingForBot({
 }
 
 /** Events whose last delivery ended more than `days` ago, or that are so old without one, in the order of their ids. */
-export function findFinishedEvents(executor: Executor, days: number, { after, limit }: Page): Promise<Row[]> {
-  return sql<Row>(executor, findEvents, [days, after, limit]);
+export function findFinishedEvents(sql: Sql, days: number, { after, limit }: Page): Promise<Row[]> {
+  return sql<Row>(findEvents, [days, after, limit]);
 }
 
 /**
  * Deletes those of the events that may still be deleted, with their deliveries and attempts; returns how many. Runs in the
  * caller's transaction.
  */
-export async function deleteFinishedEvents(executor: Executor, days: number, ids: readonly number[]): Promise<number> {
-  const locked = await sql<Row>(executor, lockEvents, [ids]);
-  return (await sql(executor, deleteEvents, [days, locked.map(({ id }) => id)])).length;
+export async function deleteFinishedEvents(sql: Sql, days: number, ids: readonly number[]): Promise<number> {
+  const locked = await sql<Row>(lockEvents, [ids]);
+  return (await sql(deleteEvents, [days, locked.map(({ id }) => id)])).length;
 }
 
 /** Idle lanes without any delivery, in the order of their ids. */
-export function findEmptyLanes(executor: Executor, { after, limit }: Page): Promise<Row[]> {
-  return sql<Row>(executor, findLanes, [after, limit]);
+export function findEmptyLanes(sql: Sql, { after, limit }: Page): Promise<Row[]> {
+  return sql<Row>(findLanes, [after, limit]);
 }
 
 /** Deletes those of the lanes that are still empty and not locked; returns how many. */
-export async function deleteEmptyLanes(executor: Executor, ids: readonly number[]): Promise<number> {
-  return (await sql(executor, deleteLanes, [ids])).length;
+export async function deleteEmptyLanes(sql: Sql, ids: readonly number[]): Promise<number> {
+  return (await sql(deleteLanes, [ids])).length;
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** An event that a bot is still to handle. */
 interface Awaited {
@@ -10,13 +10,9 @@ interface Awaited {
  * Which of the events have a live delivery to a bot that has not ended, by the event's id; true where the bot is being
  * called at this moment, for this event or for one before it.
  */
-export async function findBotsAtWork(
-  executor: Executor,
-  awaited: readonly Awaited[],
-): Promise<ReadonlyMap<number, boolean>> {
+export async function findBotsAtWork(sql: Sql, awaited: readonly Awaited[]): Promise<ReadonlyMap<number, boolean>> {
   if (awaited.length === 0) return new Map();
   const rows = await sql<{ event_id: number; is_called: boolean }>(
-    executor,
     `SELECT d.event_id, bool_or(l.lease_token IS NOT NULL AND l.due_at > now()) AS is_called
      FROM unnest($1::bigint[], $2::bigint[]) AS asked (account_id, event_id)
      JOIN deliveries d ON d.account_id = asked.account_id AND d.event_id = asked.event_id
@@ -29,13 +25,8 @@ export async function findBotsAtWork(
 }
 
 /** The event of the conversation's newest message that its bot is still to handle; null when there is none. */
-export async function findAwaitedMessage(
-  executor: Executor,
-  accountId: number,
-  conversationId: number,
-): Promise<number | null> {
+export async function findAwaitedMessage(sql: Sql, accountId: number, conversationId: number): Promise<number | null> {
   const [row] = await sql<{ event_id: number }>(
-    executor,
     `SELECT d.event_id FROM lanes l
      JOIN deliveries d ON d.account_id = l.account_id AND d.lane_id = l.id AND d.state = 'pending'
      JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id AND e.name = 'message_created'

@@ -1,8 +1,19 @@
-import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { Article } from '../../records/article.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
-import { listPage, lockOne, rowsPerPage, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
+import type { Sql } from '../../postgres/sql.ts';
+import {
+  createRow,
+  deleteRows,
+  listPage,
+  lockOne,
+  readOne,
+  rowsPerPage,
+  save,
+  uniqueOr422,
+  update,
+  type Page,
+  type Where,
+} from '../small-rows.ts';
 import { indexArticles, lockArticles, unindexArticle } from './index-articles.ts';
 
 export interface NewArticle {
@@ -28,11 +39,11 @@ export interface ArticleFilter {
 
 /** One page of the account's articles, by title. */
 export async function listArticles(
-  em: EntityManager,
+  sql: Sql,
   accountId: number,
   { page, published, tag, language }: ArticleFilter & { page: number },
 ): Promise<Page<Article>> {
-  const where: FilterQuery<Article> = {
+  const where: Where<Article> = {
     accountId,
     ...(published === undefined ? {} : { published }),
     ...(tag === undefined ? {} : { tags: { $contains: [tag] } }),
@@ -43,12 +54,11 @@ export async function listArticles(
   };
   // By all articles of the account, so that every page of every list of them has as many.
   const [longest] = await sql<{ bytes: number | null }>(
-    em,
     'SELECT max(octet_length(content)) AS bytes FROM articles WHERE account_id = $1',
     [accountId],
   );
   const perPage = rowsPerPage(longest?.bytes ?? 0);
-  return listPage(em, Article, where, { page, perPage, orderBy: { title: 'asc', id: 'asc' } });
+  return listPage(sql, Article, where, { page, perPage, orderBy: { title: 'asc', id: 'asc' } });
 }
 
 /**
@@ -56,12 +66,11 @@ export async function listArticles(
  * empty = any.
  */
 export async function hasArticles(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { tags, languages }: { tags: readonly string[]; languages: readonly string[] },
 ): Promise<boolean> {
   const [row] = await sql<{ found: boolean }>(
-    executor,
     `SELECT EXISTS (SELECT FROM articles WHERE account_id = $1 AND published
        AND (cardinality($2::text[]) = 0 OR tags && $2::text[])
        AND (cardinality($3::text[]) = 0 OR EXISTS (
@@ -73,16 +82,16 @@ export async function hasArticles(
 }
 
 /** An article of the account. Errors: 404. */
-export function readArticle(em: EntityManager, accountId: number, id: number): Promise<Article> {
-  return readOne(em, Article, { id, accountId });
+export function readArticle(sql: Sql, accountId: number, id: number): Promise<Article> {
+  return readOne(sql, Article, { id, accountId });
 }
 
 /** Creates an article, which searches find from the commit on if it is published. Errors: 422 for a URL in use. */
 export async function createArticle(tx: Transaction, input: NewArticle): Promise<Article> {
   await lockArticles(tx);
   const dates = { createdAt: tx.now, updatedAt: tx.now };
-  const article = tx.em.create(Article, { ...input, path: null, accountId: tx.account.id, ...dates });
-  await tx.em.flush().catch(refuseUrl);
+  const values = { ...input, path: null, accountId: tx.account.id, ...dates };
+  const article = await createRow(tx.sql, Article, values).catch(refuseUrl);
   await indexArticles(tx, [article]);
   return article;
 }
@@ -90,9 +99,9 @@ export async function createArticle(tx: Transaction, input: NewArticle): Promise
 /** Changes an article, and what searches find of it. Errors: 404, 422 for a URL in use. */
 export async function updateArticle(tx: Transaction, id: number, changes: Partial<NewArticle>): Promise<Article> {
   await lockArticles(tx);
-  const article = await lockOne(tx.em, Article, { id, accountId: tx.account.id });
+  const article = await lockOne(tx.sql, Article, { id, accountId: tx.account.id });
   if (!update(article, changes, tx.now)) return article;
-  await tx.em.flush().catch(refuseUrl);
+  await save(tx.sql, article).catch(refuseUrl);
   await indexArticles(tx, [article]);
   return article;
 }
@@ -100,8 +109,7 @@ export async function updateArticle(tx: Transaction, id: number, changes: Partia
 /** Deletes an article. Errors: 404. */
 export async function deleteArticle(tx: Transaction, id: number): Promise<void> {
   await lockArticles(tx);
-  const article = await lockOne(tx.em, Article, { id, accountId: tx.account.id });
+  const { accountId } = await lockOne(tx.sql, Article, { id, accountId: tx.account.id });
   await unindexArticle(tx, id);
-  tx.em.remove(article);
-  await tx.em.flush();
+  await deleteRows(tx.sql, Article, { id, accountId });
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { plainText } from './plain-text.ts';
 
@@ -23,7 +23,7 @@ export interface Highlight {
 
 /** For each text what the query of its language finds. */
 export async function highlight(
-  executor: Executor,
+  sql: Sql,
   shown: readonly Shown[],
   queries: ReadonlyMap<string, string>,
 ): Promise<Highlight[]> {
@@ -34,7 +34,7 @@ export async function highlight(
     query: queries.get(language) ?? '',
     words: [...new Set(segments.filter(({ isWord }) => isWord).map(({ text }) => comparable(text)))],
   }));
-  const rows = await sql<{ index: number; word: string }>(executor, statement, [JSON.stringify(asked)]);
+  const rows = await sql<{ index: number; word: string }>(statement, [JSON.stringify(asked)]);
   const found = Map.groupBy(rows, ({ index }) => index);
   return texts.map(({ segments }, index) => {
     const words = new Set(found.get(index)?.map(({ word }) => word));

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Article } from '../../records/article.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
-import { update } from '../small-rows.ts';
+import { createRow, findRows, save, update } from '../small-rows.ts';
 import { indexArticles, lockArticles } from './index-articles.ts';
 import type { ImportedArticle, ImportLine } from './import-file.ts';
 
@@ -88,7 +87,6 @@ async function importBatch(tx: Transaction, batch: readonly Line[], language: st
   const outcomes: Outcome[] = [];
   for (const { article } of batch) outcomes.push(await importOne(tx, article, { present, changed, language }));
   if (changed.size === 0) return outcomes;
-  await tx.em.flush();
   await indexArticles(tx, [...changed]);
   return outcomes;
 }
@@ -108,16 +106,15 @@ async function importOne(
   const found = matchOf(given, present);
   if (found && 'error' in found) return found;
   if (!found) {
-    const article = create(tx, given, language);
+    const article = await create(tx, given, language);
     present.push(article);
     changed.add(article);
     return 'created';
   }
-  const changes = update(found, changesOf(given), tx.now);
-  if (!changes) return 'unchanged';
+  if (!update(found, changesOf(given), tx.now)) return 'unchanged';
   changed.add(found);
-  // Written at once: a later line may take what this one left, and new articles are written before changed ones.
-  if ('url' in changes || 'path' in changes) await tx.em.flush();
+  // Written at once: a later line may take the URL or path that this one left.
+  await save(tx.sql, found);
   return 'updated';
 }
 
@@ -127,14 +124,14 @@ const presentStatement = `
 
 async function findPresent(tx: Transaction, batch: readonly Line[]): Promise<Article[]> {
   const articles = batch.map(({ article }) => article);
-  const rows = await sql<{ id: number }>(tx.em, presentStatement, [
+  const rows = await tx.sql<{ id: number }>(presentStatement, [
     tx.account.id,
     articles.flatMap(({ url }) => (url ? [createHash('md5').update(url).digest('hex')] : [])),
     articles.flatMap(({ path }) => path ?? []),
     articles.flatMap(({ url, path, title }) => (url || path ? [] : [title])),
   ]);
   const ids = rows.map(({ id }) => id);
-  return ids.length === 0 ? [] : tx.em.find(Article, { accountId: tx.account.id, id: { $in: ids } });
+  return ids.length === 0 ? [] : findRows(tx.sql, Article, { accountId: tx.account.id, id: { $in: ids } });
 }
 
 function matchOf(given: ImportedArticle, present: readonly Article[]): Article | { error: string } | undefined {
@@ -156,8 +153,8 @@ function changesOf({ title, content, url, path, language, tags, published }: Imp
   return { title, content, url, path, language, tags, published };
 }
 
-function create(tx: Transaction, given: ImportedArticle, defaultLanguage: string): Article {
+function create(tx: Transaction, given: ImportedArticle, defaultLanguage: string): Promise<Article> {
   const { title, content, url = null, path = null, language = defaultLanguage, tags = [], published = true } = given;
   const article = { title, content, url, path, language, tags, published };
-  return tx.em.create(Article, { ...article, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
+  return createRow(tx.sql, Article, { ...article, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
 }

@@ -1,6 +1,5 @@
 import type { Article } from '../../records/article.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { divide } from './passages.ts';
 import { plainText } from './plain-text.ts';
@@ -11,7 +10,7 @@ const lockStatement = `SELECT pg_advisory_xact_lock(hashtextextended('articles',
 
 /** Has whoever writes articles of the account wait for each other: they count the same words. Taken before other locks. */
 export async function lockArticles(tx: Transaction): Promise<void> {
-  await sql(tx.em, lockStatement, [tx.account.id]);
+  await tx.sql(lockStatement, [tx.account.id]);
 }
 
 /**
@@ -25,7 +24,7 @@ export async function indexArticles(tx: Transaction, articles: readonly Indexed[
   );
   const rows = articles.filter(({ published }) => published).flatMap(rowsOf);
   if (rows.length > 0) {
-    await sql(tx.em, insertStatement, [tx.account.id, JSON.stringify(rows)]);
+    await tx.sql(insertStatement, [tx.account.id, JSON.stringify(rows)]);
     tx.announceArticles();
   }
   await forgetWords(tx, unused);
@@ -43,12 +42,12 @@ interface Word {
 
 /** Answers the words that no passage has any more. */
 async function removePassages(tx: Transaction, ids: readonly number[]): Promise<Word[]> {
-  const left = await sql<Word & { passages: number }>(tx.em, removeStatement, [tx.account.id, ids]);
+  const left = await tx.sql<Word & { passages: number }>(removeStatement, [tx.account.id, ids]);
   return left.filter(({ passages }) => passages <= 0);
 }
 
 async function forgetWords(tx: Transaction, words: readonly Word[]): Promise<void> {
-  if (words.length > 0) await sql(tx.em, forgetStatement, [tx.account.id, JSON.stringify(words)]);
+  if (words.length > 0) await tx.sql(forgetStatement, [tx.account.id, JSON.stringify(words)]);
 }
 
 function rowsOf({ id, title, content, language, tags }: Indexed) {

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { storableText } from '../../lib/storable.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { splitQuestion, withoutQuestionWords } from './question-words.ts';
@@ -61,11 +61,11 @@ interface Found {
  * articles that stand for them: the same, misspelt ones, longer ones and parts of compounds.
  */
 export async function findTerms(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { query, languages }: { query: string; languages: readonly string[] },
 ): Promise<Term[]> {
-  const present = await sql<{ language: string; passages: number }>(executor, languagesStatement, [
+  const present = await sql<{ language: string; passages: number }>(languagesStatement, [
     accountId,
     languages.length > 0 ? languages : null,
   ]);
@@ -79,10 +79,10 @@ export async function findTerms(
     text: withoutQuestionWords(words, language),
   }));
   if (asked.length === 0) return [];
-  const lexemes = await sql<{ language: string; term: string }>(executor, lexemesStatement, [JSON.stringify(asked)]);
+  const lexemes = await sql<{ language: string; term: string }>(lexemesStatement, [JSON.stringify(asked)]);
   const looked = lexemes.map((lexeme) => ({ ...lexeme, guesses: guessesFor(lexeme) }));
   if (looked.length === 0) return [];
-  const rows = await sql<Row>(executor, vocabularyStatement, [accountId, JSON.stringify(looked)]);
+  const rows = await sql<Row>(vocabularyStatement, [accountId, JSON.stringify(looked)]);
   const totals = new Map(asked.map(({ language, total }) => [language, total]));
   return rows.map((row) => termOf(row, totals.get(row.language) ?? 0));
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { fuse } from './embeddings/fuse.ts';
 import { findSimilar, type Meaning, type SimilarPassage } from './embeddings/similar.ts';
 import { highlight } from './highlight.ts';
@@ -62,21 +62,21 @@ type Filter = { tags: readonly string[]; languages: readonly string[]; limit: nu
  * configuration of the language makes of them; with a meaning also by their vectors, and the two lists are put together.
  */
 export async function searchPassages(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   query: string,
   { tags = [], languages = [], limit, meaning }: PassageFilter,
 ): Promise<FoundPassage[]> {
-  const terms = await findTerms(executor, accountId, { query, languages });
+  const terms = await findTerms(sql, accountId, { query, languages });
   const looked = [...Map.groupBy(terms, ({ language }) => language).values()].filter(hasWords);
   const filter = { tags, languages, limit: meaning ? Math.max(limit, fusedArticles) : limit };
-  const byWords = looked.length === 0 ? [] : await find(executor, accountId, looked, filter);
-  const similar = meaning ? await findSimilar(executor, accountId, meaning, filter) : [];
-  const rows = similar.length === 0 ? byWords : await withSimilar(executor, accountId, { byWords, similar, limit });
+  const byWords = looked.length === 0 ? [] : await find(sql, accountId, looked, filter);
+  const similar = meaning ? await findSimilar(sql, accountId, meaning, filter) : [];
+  const rows = similar.length === 0 ? byWords : await withSimilar(sql, accountId, { byWords, similar, limit });
   const near = new Set(similar.map(({ article_id: id }) => id));
   const words = new Map(looked.map((ofLanguage) => [ofLanguage[0]?.language ?? '', queryOf(ofLanguage)]));
   const shown = rows.slice(0, limit);
-  const highlights = await highlight(executor, shown, words);
+  const highlights = await highlight(sql, shown, words);
   return shown.map((row, index) => {
     const answers = row.score >= answerThreshold || near.has(row.article_id);
     const { html = '', words: found = [] } = highlights[index] ?? {};
@@ -86,7 +86,7 @@ export async function searchPassages(
 
 /** Of each article the passage that answers best: the one found by its words, or the one found by its meaning. */
 async function withSimilar(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { byWords, similar, limit }: { byWords: readonly Row[]; similar: readonly SimilarPassage[]; limit: number },
 ): Promise<Row[]> {
@@ -98,7 +98,7 @@ async function withSimilar(
     return !meant.has(id) || (answers && placeIn(lists[0], id) <= placeIn(lists[1], id));
   };
   const wanted = chosen.filter((id) => !isByWords(id)).flatMap((id) => meant.get(id)?.id ?? []);
-  const read = new Map((await readPassages(executor, accountId, wanted)).map(entryOf));
+  const read = new Map((await readPassages(sql, accountId, wanted)).map(entryOf));
   return chosen.flatMap((id) => {
     const row = isByWords(id) ? worded.get(id) : read.get(id);
     const score = Math.max(worded.get(id)?.score ?? 0, Math.min(1, meant.get(id)?.similarity ?? 0));
@@ -115,10 +115,9 @@ function placeIn(list: readonly number[] | undefined, id: number): number {
   return place === -1 ? Infinity : place;
 }
 
-function readPassages(executor: Executor, accountId: number, ids: readonly number[]): Promise<Row[]> {
+function readPassages(sql: Sql, accountId: number, ids: readonly number[]): Promise<Row[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return sql<Row>(
-    executor,
     `SELECT p.id, a.id AS article_id, a.title, a.url, a.language, p.heading, p.text, 0::float8 AS score
      FROM article_passages p JOIN articles a ON a.account_id = p.account_id AND a.id = p.article_id
      WHERE p.account_id = $1 AND p.id = ANY ($2::bigint[])`,
@@ -135,12 +134,7 @@ function wholeOf(terms: readonly Term[]): { language: string; weight: number; qu
   return { language: terms[0]?.language ?? '', weight, query: queryOf(terms) };
 }
 
-async function find(
-  executor: Executor,
-  accountId: number,
-  terms: readonly Term[][],
-  { tags, limit }: Filter,
-): Promise<Row[]> {
+async function find(sql: Sql, accountId: number, terms: readonly Term[][], { tags, limit }: Filter): Promise<Row[]> {
   const ways = terms.flatMap(waysOf);
   const parameters = [
     accountId,
@@ -153,7 +147,7 @@ async function find(
   const candidates = ways
     .map((way, index) => candidatesOf(way, parameters.length + 2 * index, condition))
     .join(' UNION ALL ');
-  return sql<Row>(executor, searchStatement(candidates), [
+  return sql<Row>(searchStatement(candidates), [
     ...parameters,
     ...ways.flatMap(({ language, query }) => [language, query]),
   ]);

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import type { Message } from '../../records/message.ts';
 
@@ -9,8 +9,7 @@ import type { Message } from '../../records/message.ts';
  * deleted meanwhile.
  */
 export async function holdFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
-  const rows = await sql(
-    tx.connection,
+  const rows = await tx.sql(
     `SELECT FROM attachments WHERE account_id = $1 AND id = ANY ($2) AND message_id IS NULL ORDER BY id FOR UPDATE`,
     [tx.account.id, attachments.map(({ id }) => id)],
   );
@@ -20,23 +19,19 @@ export async function holdFiles(tx: Transaction, attachments: readonly Attachmen
 
 /** Deletes files that were stored for a message which was refused. */
 export function discardFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
-  return discardRows(tx.connection, tx.account.id, attachments);
+  return discardRows(tx.sql, tx.account.id, attachments);
 }
 
 /** Deletes files of an account that belong to no message. */
-export async function discardRows(
-  executor: Executor,
-  accountId: number,
-  attachments: readonly Attachment[],
-): Promise<void> {
+export async function discardRows(sql: Sql, accountId: number, attachments: readonly Attachment[]): Promise<void> {
   const statement = 'DELETE FROM attachments WHERE account_id = $1 AND id = ANY ($2) AND message_id IS NULL';
-  await sql(executor, statement, [accountId, attachments.map(({ id }) => id)]);
+  await sql(statement, [accountId, attachments.map(({ id }) => id)]);
 }
 
 /** Deletes the files of a message. */
 export async function deleteFilesOf(tx: Transaction, { id, attachments }: Message): Promise<void> {
   if (attachments.length === 0) return;
-  await sql(tx.connection, 'DELETE FROM attachments WHERE account_id = $1 AND message_id = $2', [tx.account.id, id]);
+  await tx.sql('DELETE FROM attachments WHERE account_id = $1 AND message_id = $2', [tx.account.id, id]);
 }
 
 // A file has thousands of pieces where the database keeps it.
@@ -48,6 +43,6 @@ const deleteSome = `
 /** Deletes the files of conversations, in bounded statements. */
 export async function deleteFilesIn(tx: Transaction, conversationIds: readonly number[]): Promise<void> {
   let deleted: unknown[];
-  do deleted = await sql(tx.connection, deleteSome, [tx.account.id, conversationIds]);
+  do deleted = await tx.sql(deleteSome, [tx.account.id, conversationIds]);
   while (deleted.length === filesAtOnce);
 }

@@ -1,15 +1,14 @@
 import { Readable } from 'node:stream';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { ApiError, notFound } from '../../errors.ts';
 import type { Random } from '../../lib/ports.ts';
 import { partBytes, type ObjectStore } from '../../objects/object-store.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import { discardRows } from './rows.ts';
 import type { AttachmentBounds, CheckedFile } from './checked-files.ts';
 
 /** Holds a connection for statements, as long as they take. */
-export type WithConnection = <Found>(work: (em: EntityManager) => Promise<Found>) => Promise<Found>;
+export type WithConnection = <Found>(work: (sql: Sql) => Promise<Found>) => Promise<Found>;
 
 /** A file of an account. */
 export interface FileOf {
@@ -56,14 +55,14 @@ export class AttachmentStore {
     try {
       for (const { bytes, ...file } of files) {
         const key = objects && this.#newKey(accountId);
-        const id = await withConnection((em) => insertFile(em, accountId, key));
+        const id = await withConnection((sql) => insertFile(sql, accountId, key));
         kept.push({ id, ...file });
         if (objects && key !== null) await this.#putObject(objects, { key, bytes }, withConnection);
-        else await withConnection((em) => writeChunks(em, { accountId, id }, bytes));
+        else await withConnection((sql) => writeChunks(sql, { accountId, id }, bytes));
       }
     } catch (error) {
       // Where the database fails as well, a sweep does it.
-      await withConnection((em) => discardRows(em, accountId, kept)).catch(this.#options.failed);
+      await withConnection((sql) => discardRows(sql, accountId, kept)).catch(this.#options.failed);
       throw error;
     }
     return kept;
@@ -90,7 +89,7 @@ export class AttachmentStore {
     try {
       await objects.put(key, bytes);
     } catch (error) {
-      await withConnection((em) => discardLater(em, key));
+      await withConnection((sql) => discardLater(sql, key));
       throw this.#unavailable(error);
     }
   }
@@ -123,27 +122,27 @@ async function* begunWith(first: IteratorResult<Buffer>, rest: AsyncGenerator<Bu
 }
 
 // A store that did not answer in time may still get the object, behind a deletion that comes at once.
-async function discardLater(executor: Executor, key: string): Promise<void> {
+async function discardLater(sql: Sql, key: string): Promise<void> {
   const statement = `INSERT INTO discarded_objects (object_key, discarded_at) VALUES ($1, now() + interval '1 hour')`;
-  await sql(executor, statement, [key]);
+  await sql(statement, [key]);
 }
 
-async function insertFile(executor: Executor, accountId: number, objectKey: string | null): Promise<number> {
+async function insertFile(sql: Sql, accountId: number, objectKey: string | null): Promise<number> {
   const rows = await sql<{ id: number }>(
-    executor,
     'INSERT INTO attachments (account_id, object_key) VALUES ($1, $2) RETURNING id',
     [accountId, objectKey],
   );
   return (rows[0] as { id: number }).id;
 }
 
-async function writeChunks(executor: Executor, { accountId, id }: FileOf, bytes: Buffer): Promise<void> {
+async function writeChunks(sql: Sql, { accountId, id }: FileOf, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; at += chunkBytes) {
-    await sql(
-      executor,
-      'INSERT INTO attachment_chunks (account_id, attachment_id, position, bytes) VALUES ($1, $2, $3, $4)',
-      [accountId, id, at / chunkBytes, bytes.subarray(at, at + chunkBytes)],
-    );
+    await sql('INSERT INTO attachment_chunks (account_id, attachment_id, position, bytes) VALUES ($1, $2, $3, $4)', [
+      accountId,
+      id,
+      at / chunkBytes,
+      bytes.subarray(at, at + chunkBytes),
+    ]);
   }
 }
 
@@ -158,7 +157,7 @@ async function* readChunks(
 ): AsyncGenerator<Buffer> {
   const last = Math.floor(to / chunkBytes);
   for (let position = Math.floor(from / chunkBytes); position <= last; position += 1) {
-    const rows = await withConnection((em) => sql<{ bytes: Buffer }>(em, readChunk, [accountId, id, position]));
+    const rows = await withConnection((sql) => sql<{ bytes: Buffer }>(readChunk, [accountId, id, position]));
     const bytes = rows[0]?.bytes;
     // The message was deleted meanwhile: an answer that has begun is cut.
     if (!bytes) throw notFound('File');
@@ -174,10 +173,7 @@ const findFileStatement = `
   WHERE a.account_id = $1 AND a.id = $2`;
 
 /** A file of a message; null where there is none, or its message was deleted. */
-export async function findFile(executor: Executor, { accountId, id }: FileOf): Promise<StoredFile | null> {
-  const [row] = await sql<{ file: Attachment | null; object_key: string | null }>(executor, findFileStatement, [
-    accountId,
-    id,
-  ]);
+export async function findFile(sql: Sql, { accountId, id }: FileOf): Promise<StoredFile | null> {
+  const [row] = await sql<{ file: Attachment | null; object_key: string | null }>(findFileStatement, [accountId, id]);
   return row?.file ? { ...row.file, accountId, objectKey: row.object_key } : null;
 }

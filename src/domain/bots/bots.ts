@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import { AccessToken } from '../../records/access-token.ts';
 import { AgentBot } from '../../records/agent-bot.ts';
 import { forbidden, invalid } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { rotateSecret } from '../signing-secrets.ts';
 import { wakeBacklog } from '../../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../../deliveries/core/endpoint.ts';
-import { listPage, lockOne, readOne, update, type Page } from '../small-rows.ts';
+import { createRow, deleteRows, listPage, lockOne, readOne, save, update, type Page } from '../small-rows.ts';
 
 /** The events that webhook bots may hear: all that the catalogue has for bots, but calls that only plugins ask for. */
 const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) =>
@@ -59,9 +59,9 @@ export interface NewWebhookBot extends NewBot, BotServer {
 }
 
 /** Creates a plugin bot, which runs inside the service. */
-export async function createPluginBot(em: EntityManager, input: NewPluginBot, now: Date): Promise<AgentBot> {
+export async function createPluginBot(sql: Sql, input: NewPluginBot, now: Date): Promise<AgentBot> {
   const { hearing, server, ...rest } = input;
-  const bot = em.create(AgentBot, {
+  return createRow(sql, AgentBot, {
     ...rest,
     ...(server ? serverOf(server) : {}),
     kind: 'plugin',
@@ -71,8 +71,6 @@ export async function createPluginBot(em: EntityManager, input: NewPluginBot, no
     createdAt: now,
     updatedAt: now,
   });
-  await em.flush();
-  return bot;
 }
 
 function serverOf({ outgoingUrl, format = 'default', sealedSecret }: BotServer) {
@@ -80,9 +78,9 @@ function serverOf({ outgoingUrl, format = 'default', sealedSecret }: BotServer) 
 }
 
 /** Creates a webhook bot, which receives events on a server of its own. */
-export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, now: Date): Promise<AgentBot> {
+export async function createWebhookBot(sql: Sql, input: NewWebhookBot, now: Date): Promise<AgentBot> {
   const { outgoingUrl, format, sealedSecret, events = webhookBotEvents, ...rest } = input;
-  const bot = em.create(AgentBot, {
+  return createRow(sql, AgentBot, {
     ...rest,
     ...serverOf({ outgoingUrl, sealedSecret, ...(format ? { format } : {}) }),
     kind: 'webhook',
@@ -90,34 +88,32 @@ export async function createWebhookBot(em: EntityManager, input: NewWebhookBot, 
     createdAt: now,
     updatedAt: now,
   });
-  await em.flush();
-  return bot;
 }
 
 /** One page of the bots that the account can use, its own and the system's; without an account the system's alone. */
-export function listAgentBots(em: EntityManager, accountId: number | null, page: number): Promise<Page<AgentBot>> {
+export function listAgentBots(sql: Sql, accountId: number | null, page: number): Promise<Page<AgentBot>> {
   const usable = { $or: [{ accountId }, { accountId: null }] };
-  return listPage(em, AgentBot, usable, { page, orderBy: { id: 'asc' } });
+  return listPage(sql, AgentBot, usable, { page, orderBy: { id: 'asc' } });
 }
 
 /** A bot that the account can use; without an account a system bot. Errors: 404. */
-export function readAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
-  return readOne(em, AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
+export function readAgentBot(sql: Sql, accountId: number | null, id: number): Promise<AgentBot> {
+  return readOne(sql, AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
 }
 
 /** A bot of the account; without an account a system bot. Errors: 404, 403 for a system bot to an account. */
-export async function readOwnAgentBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
-  const bot = await readAgentBot(em, accountId, id);
+export async function readOwnAgentBot(sql: Sql, accountId: number | null, id: number): Promise<AgentBot> {
+  const bot = await readAgentBot(sql, accountId, id);
   if ((bot.accountId ?? null) !== accountId)
     throw forbidden('This is a system bot: only platform administrators may change it');
   return bot;
 }
 
 /** Like readOwnAgentBot, with the row locked until the transaction ends. */
-export async function lockOwnBot(em: EntityManager, accountId: number | null, id: number): Promise<AgentBot> {
+export async function lockOwnBot(sql: Sql, accountId: number | null, id: number): Promise<AgentBot> {
   // Read first: an account must not lock a system bot, which belongs to all accounts.
-  await readOwnAgentBot(em, accountId, id);
-  return lockOne(em, AgentBot, { id, accountId });
+  await readOwnAgentBot(sql, accountId, id);
+  return lockOne(sql, AgentBot, { id, accountId });
 }
 
 export interface AgentBotChanges {
@@ -157,7 +153,7 @@ function checkKind(bot: AgentBot, changes: AgentBotChanges): void {
  * calling the server. Errors: 404, 403 for a system bot, 422 for a field that bots of its kind do not have.
  */
 export async function updateAgentBot(tx: OuterTransaction, id: number, changes: AgentBotChanges): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx.em, tx.accountId, id);
+  const bot = await lockOwnBot(tx.sql, tx.accountId, id);
   checkKind(bot, changes);
   const { firstSecret, events, ...rest } = changes;
   const changed = update(
@@ -176,23 +172,28 @@ export async function updateAgentBot(tx: OuterTransaction, id: number, changes: 
   if (!changed) return bot;
   const { outgoing_url: hasMoved, disabled_reason: isTriedAgain } = changed;
   if (hasMoved || isTriedAgain) Object.assign(bot, unknownHealth);
-  await tx.em.flush();
-  if (hasMoved) await wakeBacklog(tx.em, { kind: 'bot', id });
+  await save(tx.sql, bot);
+  if (hasMoved) await wakeBacklog(tx.sql, { kind: 'bot', id });
   return bot;
 }
 
 /** Replaces the bot's access tokens by this one; only its hash is stored. */
-export async function grantBotToken(em: EntityManager, botId: number, token: string, now: Date): Promise<void> {
-  await em.nativeDelete(AccessToken, { agentBotId: botId });
-  em.create(AccessToken, { agentBotId: botId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
-  await em.flush();
+export async function grantBotToken(sql: Sql, botId: number, token: string, now: Date): Promise<void> {
+  await deleteRows(sql, AccessToken, { agentBotId: botId });
+  await createRow(sql, AccessToken, {
+    agentBotId: botId,
+    tokenHash: hashToken(token),
+    lastFour: lastFour(token),
+    createdAt: now,
+  });
 }
 
 /** Replaces the access token of a bot of the account. Errors: 404, 403 for a system bot. */
 export async function resetBotToken(tx: OuterTransaction, id: number, token: string): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx.em, tx.accountId, id);
+  const bot = await lockOwnBot(tx.sql, tx.accountId, id);
   bot.tokenLastUsedAt = null;
-  await grantBotToken(tx.em, id, token, tx.now);
+  await save(tx.sql, bot);
+  await grantBotToken(tx.sql, id, token, tx.now);
   return bot;
 }
 
@@ -201,9 +202,9 @@ export async function resetBotToken(tx: OuterTransaction, id: number, token: str
  * system bot, 422 for a bot without a server.
  */
 export async function resetBotSecret(tx: OuterTransaction, id: number, sealedSecret: string): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx.em, tx.accountId, id);
+  const bot = await lockOwnBot(tx.sql, tx.accountId, id);
   if (!bot.outgoingUrl) throw invalid('', 'kind', 'Only bots with an outgoing_url have a signing secret');
   Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
-  await tx.em.flush();
+  await save(tx.sql, bot);
   return bot;
 }

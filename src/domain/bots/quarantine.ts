@@ -1,7 +1,8 @@
-import type { AgentBot } from '../../records/agent-bot.ts';
+import { readOne } from '../small-rows.ts';
+import { AgentBot } from '../../records/agent-bot.ts';
 import type { OuterTransaction, Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { momentOrNull, sql } from '../../postgres/sql.ts';
+import { momentOrNull } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
 
 /** Failed runs in a row, in any conversations, after which a bot comes into quarantine. */
@@ -39,7 +40,7 @@ const countStatement = prepared(`
  * failure, or null.
  */
 export async function countFailedRun(tx: Transaction, botId: number, reason: string): Promise<Quarantine | null> {
-  const [begun] = await sql<{ quarantined_until: string | null }>(tx.connection, countStatement, [
+  const [begun] = await tx.sql<{ quarantined_until: string | null }>(countStatement, [
     botId,
     tx.account.id,
     toleratedFailures,
@@ -57,7 +58,7 @@ export function forgetFailures(botId: string): string {
 
 /** Ends the quarantine of a bot of the account; without an account of a system bot. Errors: 404, 403 for a system bot. */
 export async function releaseBot(tx: OuterTransaction, id: number): Promise<AgentBot> {
-  const bot = await lockOwnBot(tx.em, tx.accountId, id);
-  await sql(tx.em, forgetFailures('$1'), [id]);
-  return tx.em.refreshOrFail(bot);
+  const bot = await lockOwnBot(tx.sql, tx.accountId, id);
+  await tx.sql(forgetFailures('$1'), [id]);
+  return readOne(tx.sql, AgentBot, { id: bot.id });
 }

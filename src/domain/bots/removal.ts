@@ -1,9 +1,9 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteRows } from '../small-rows.ts';
 import { AgentBot } from '../../records/agent-bot.ts';
 import type { Conversation, Named } from '../../records/conversation.ts';
 import { findInboxBots } from '../../records/serving-bot.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
 import { cancelBacklog, isOwed } from '../../deliveries/copies/backlogs.ts';
 import { detachAndRemove, type Change, type Detachment } from '../conversations/detach.ts';
@@ -15,8 +15,8 @@ import { undergo } from '../conversations/status.ts';
  */
 export function deleteAgentBot(transact: Transact, id: number): Promise<void> {
   return dismiss(transact, id, {
-    lock: (tx) => lockOwnBot(tx.em, tx.account.id, id),
-    remove: (tx) => tx.em.nativeDelete(AgentBot, { id, accountId: tx.account.id }),
+    lock: (tx) => lockOwnBot(tx.sql, tx.account.id, id),
+    remove: (tx) => deleteRows(tx.sql, AgentBot, { id, accountId: tx.account.id }),
   });
 }
 
@@ -40,7 +40,7 @@ async function detachConversations(
 ): Promise<Change[]> {
   const served = conversations.filter(({ bot }) => bot?.chosenBy === 'conversation' && bot.id === id);
   const inboxIds = [...new Set(served.map(({ inbox }) => inbox.id))];
-  const bots = await findInboxBots(tx.em, tx.account.id, inboxIds);
+  const bots = await findInboxBots(tx.sql, tx.account.id, inboxIds);
   return served.map((conversation) => {
     conversation.bot = bots.get(conversation.inbox.id) ?? null;
     undergo(tx, conversation, { kind: 'bot_removed' });
@@ -50,9 +50,9 @@ async function detachConversations(
 
 async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   const scope = [tx.account.id, id];
-  await sql(tx.em, 'UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
+  await tx.sql('UPDATE inboxes SET agent_bot_id = NULL WHERE account_id = $1 AND agent_bot_id = $2', scope);
   for (const table of ['bot_storage', 'bot_schedules']) {
-    await sql(tx.em, `DELETE FROM ${table} WHERE account_id = $1 AND agent_bot_id = $2`, scope);
+    await tx.sql(`DELETE FROM ${table} WHERE account_id = $1 AND agent_bot_id = $2`, scope);
   }
   await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone');
 }
@@ -63,23 +63,22 @@ async function detachInboxes(tx: Transaction, id: number): Promise<void> {
  */
 export function dismissSystemBot(transact: Transact, id: number): Promise<void> {
   return dismiss(transact, id, {
-    lock: (tx) => lockOwnBot(tx.em, null, id),
+    lock: (tx) => lockOwnBot(tx.sql, null, id),
     remove: () => Promise.resolve(),
   });
 }
 
 /** Deletes a system bot; returns false, without deleting, while it still serves in some account. Errors: 404. */
-export async function deleteSystemBot({ em }: OuterTransaction, id: number): Promise<boolean> {
-  await lockOwnBot(em, null, id);
-  if ((await findServedAccounts(em, id)).length > 0) return false;
-  await em.nativeDelete(AgentBot, { id, accountId: null });
+export async function deleteSystemBot({ sql }: OuterTransaction, id: number): Promise<boolean> {
+  await lockOwnBot(sql, null, id);
+  if ((await findServedAccounts(sql, id)).length > 0) return false;
+  await deleteRows(sql, AgentBot, { id, accountId: null });
   return true;
 }
 
 /** The accounts in which a bot serves, or has pending deliveries whose cancellation has not been requested. */
-export function findServedAccounts(em: EntityManager, id: number): Promise<Named[]> {
+export function findServedAccounts(sql: Sql, id: number): Promise<Named[]> {
   return sql<Named>(
-    em,
     `SELECT id, name FROM accounts a WHERE EXISTS (SELECT FROM inboxes WHERE account_id = a.id AND agent_bot_id = $1)
        OR EXISTS (SELECT FROM conversations WHERE account_id = a.id AND agent_bot_id = $1)
        OR ${isOwed({ kind: 'bot', id: '$1', accountId: 'a.id' })}

@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
-import { moment, momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
 import { readConversation, visibleConversations } from '../conversations/access.ts';
 import type { BotRun } from './run-records.ts';
 
@@ -90,12 +90,12 @@ const one = `SELECT ${columns} FROM bot_runs r ${joins} WHERE r.account_id = $1 
 
 /** Runs of a bot in the conversations that the actor may see, newest first. */
 export function listRunsOfBot(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor, botId }: { accountId: number; actor: Actor; botId: number },
   filter: RunFilter,
 ): Promise<RunStretch> {
   const condition = `r.account_id = $1 AND r.agent_bot_id = $3 AND ${visible(actor)}`;
-  return list(executor, { condition, parameters: [accountId, actor.id, botId], filter });
+  return list(sql, { condition, parameters: [accountId, actor.id, botId], filter });
 }
 
 /**
@@ -103,35 +103,35 @@ export function listRunsOfBot(
  * conversation that the actor may not see.
  */
 export async function listRuns(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: { accountId: number; actor: Actor },
   filter: RunFilter,
 ): Promise<RunStretch> {
   const { botId, conversationId } = filter;
-  if (conversationId !== undefined) return listRunsIn(executor, { accountId, actor, conversationId }, filter);
-  if (botId !== undefined) return listRunsOfBot(executor, { accountId, actor, botId }, filter);
+  if (conversationId !== undefined) return listRunsIn(sql, { accountId, actor, conversationId }, filter);
+  if (botId !== undefined) return listRunsOfBot(sql, { accountId, actor, botId }, filter);
   // The newest of each bot by the index of its runs, and of these the newest: no index of its own need be kept for it.
   const bots = 'agent_bots own WHERE own.account_id = $1 OR own.account_id IS NULL';
   const condition = `r.account_id = $1 AND r.agent_bot_id = own.id AND ${visible(actor)}`;
-  return list(executor, { condition, bots, parameters: [accountId, actor.id], filter });
+  return list(sql, { condition, bots, parameters: [accountId, actor.id], filter });
 }
 
 /** Runs in a conversation, newest first. Errors: 404, 403 when the actor may not see the conversation. */
 export async function listRunsIn(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor, conversationId }: { accountId: number; actor: Actor; conversationId: number },
   filter: RunFilter,
 ): Promise<RunStretch> {
-  await readConversation(executor, accountId, actor, conversationId);
+  await readConversation(sql, accountId, actor, conversationId);
   const condition = 'r.account_id = $1 AND r.conversation_id = $2';
-  return list(executor, { condition, parameters: [accountId, conversationId], filter });
+  return list(sql, { condition, parameters: [accountId, conversationId], filter });
 }
 
 /** A run. Errors: 404, 403 when the actor may not see its conversation. */
-export async function readRun(executor: Executor, accountId: number, actor: Actor, id: number): Promise<RecordedRun> {
-  const [row] = await sql<Row>(executor, one, [accountId, id]);
+export async function readRun(sql: Sql, accountId: number, actor: Actor, id: number): Promise<RecordedRun> {
+  const [row] = await sql<Row>(one, [accountId, id]);
   if (!row) throw notFound('Run');
-  await readConversation(executor, accountId, actor, row.conversation_id);
+  await readConversation(sql, accountId, actor, row.conversation_id);
   return toRun(row);
 }
 
@@ -144,7 +144,7 @@ interface Listing {
 }
 
 // A stretch ends early where its runs are long, so that no answer holds more than one can be asked for.
-async function list(executor: Executor, { condition, bots, parameters, filter }: Listing): Promise<RunStretch> {
+async function list(sql: Sql, { condition, bots, parameters, filter }: Listing): Promise<RunStretch> {
   const { botId = null, conversationId = null, outcome = null, since, until, after } = filter;
   const asked = [botId, conversationId, outcome, since, until, after?.createdAt ?? null, after?.id ?? null];
   const [$bot, $conversation, $outcome, $since, $until, $createdAt, $id] = asked.map(
@@ -164,7 +164,6 @@ async function list(executor: Executor, { condition, bots, parameters, filter }:
     ? `SELECT r.* FROM (SELECT own.id FROM ${bots}) own CROSS JOIN LATERAL (${wanted}) r ${newest} LIMIT ${pageSize + 1}`
     : wanted;
   const rows = await sql<Row & { found: number }>(
-    executor,
     `SELECT * FROM (
        SELECT ${columns}, count(*) OVER () AS found, row_number() OVER newest AS place,
          sum(length(r.calls::text) + length(r.logs::text) + length(r.actions::text) + length(e.bot_payload::text)) OVER newest AS chars

@@ -3,7 +3,6 @@ import type { ScheduledCall } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Conversation } from '../../records/conversation.ts';
-import { sql } from '../../postgres/sql.ts';
 import { decide } from '../conversations/arbiter.ts';
 import { holdFree } from '../conversations/hold.ts';
 import { sweep } from '../upkeep/sweep.ts';
@@ -17,15 +16,13 @@ const maxCalls = 20;
  */
 export async function scheduleCall(tx: Transaction, conversationId: number, call: ScheduledCall): Promise<void> {
   const whose = [tx.account.id, conversationId, tx.actor.id];
-  await sql(
-    tx.em,
+  await tx.sql(
     `INSERT INTO bot_schedules (account_id, conversation_id, agent_bot_id, name, data, at, created_at)
      VALUES ($1, $2, $3, $4, $5::json, $6, $7) ON CONFLICT (account_id, conversation_id, agent_bot_id, name)
      DO UPDATE SET data = excluded.data, at = excluded.at, created_at = excluded.created_at`,
     [...whose, call.name, JSON.stringify(call.data), call.at, tx.now],
   );
-  const waiting = await sql(
-    tx.em,
+  const waiting = await tx.sql(
     `SELECT FROM bot_schedules WHERE account_id = $1 AND conversation_id = $2 AND agent_bot_id = $3 LIMIT ${maxCalls + 1}`,
     whose,
   );
@@ -71,8 +68,7 @@ export function callScheduled(database: Database): Promise<number> {
 }
 
 function findDue(database: Database, after: DueCall | null): Promise<DueCall[]> {
-  return sql<DueCall>(
-    database.em(),
+  return database.sql<DueCall>(
     `SELECT s.id, s.account_id, a.name AS account_name, s.conversation_id FROM bot_schedules s
      JOIN accounts a ON a.id = s.account_id WHERE s.at <= $1 AND s.id > $2 ORDER BY s.id LIMIT ${pageSize}`,
     [database.clock.now(), after?.id ?? 0],
@@ -90,8 +86,13 @@ async function callSome(database: Database, calls: readonly DueCall[]): Promise<
     );
     const conversations = new Map(held.map((conversation) => [conversation.id, conversation]));
     // Only what is still due: another process may have called, or the bot may have chosen another moment.
-    const due = await sql<{ agent_bot_id: number; conversation_id: number; name: string; data: unknown; at: string }>(
-      tx.em,
+    const due = await tx.sql<{
+      agent_bot_id: number;
+      conversation_id: number;
+      name: string;
+      data: unknown;
+      at: string;
+    }>(
       `DELETE FROM bot_schedules WHERE account_id = $1 AND id = ANY ($2) AND at <= $3 AND conversation_id = ANY ($4)
        RETURNING agent_bot_id, conversation_id, name, data, at`,
       [tx.account.id, calls.map(({ id }) => id), tx.now, [...conversations.keys()]],

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { isMalformedValue } from '../../postgres/errors.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** What values of a bot belong to: a conversation, a contact, or with neither the account as a whole. */
 export interface StoragePlace {
@@ -35,14 +35,8 @@ const whoseOf = ({ accountId, botId, conversationId, contactId }: StoragePlace) 
 ];
 
 /** A stored value as JSON text; null when there is none, or when it has expired. */
-export async function readStored(
-  executor: Executor,
-  place: StoragePlace,
-  key: string,
-  now: Date,
-): Promise<string | null> {
+export async function readStored(sql: Sql, place: StoragePlace, key: string, now: Date): Promise<string | null> {
   const [found] = await sql<{ value: string }>(
-    executor,
     `SELECT value::text AS value FROM bot_storage
      WHERE ${ofPlace} AND key = $5 AND (expires_at IS NULL OR expires_at > $6)`,
     [...whoseOf(place), key, now],
@@ -55,9 +49,8 @@ const total = ['bot_storage_totals', 'bot_storage_changes']
   .join(' + ');
 
 /** What is stored in a place, without what has expired, and in all places of the bot, with what is not deleted yet of it. */
-export async function storedBytes(executor: Executor, place: StoragePlace, now: Date): Promise<StoredBytes> {
+export async function storedBytes(sql: Sql, place: StoragePlace, now: Date): Promise<StoredBytes> {
   const [found] = await sql<StoredBytes>(
-    executor,
     `SELECT coalesce(sum(bytes), 0)::bigint AS place, (${total})::bigint AS total FROM bot_storage
      WHERE ${ofPlace} AND (expires_at IS NULL OR expires_at > $5)`,
     [...whoseOf(place), now],
@@ -89,9 +82,9 @@ export async function writeStored(tx: Transaction, writes: readonly StorageWrite
   const grown = writes.filter(({ kind }) => kind !== 'delete');
   const places = new Map(grown.map(({ place, most }) => [whoseOf(place).join(), { place, most }]));
   const [first] = grown;
-  if (first) await sql(tx.em, takeTurnsStatement, [first.place.accountId, String(first.place.botId)]);
+  if (first) await tx.sql(takeTurnsStatement, [first.place.accountId, String(first.place.botId)]);
   for (const { place, most } of places.values()) {
-    const problem = whyFull(await storedBytes(tx.em, place, tx.now), most);
+    const problem = whyFull(await storedBytes(tx.sql, place, tx.now), most);
     if (problem) throw new ApiError(422, 'storage_full', problem);
   }
 }
@@ -106,16 +99,16 @@ export function whyFull(stored: StoredBytes, most: StoredBytes): string | null {
 async function writeOne(tx: Transaction, write: StorageWrite): Promise<void> {
   const { place, key } = write;
   const whose = [...whoseOf(place), key];
-  if (write.kind === 'delete') await sql(tx.em, `DELETE FROM bot_storage WHERE ${ofPlace} AND key = $5`, whose);
+  if (write.kind === 'delete') await tx.sql(`DELETE FROM bot_storage WHERE ${ofPlace} AND key = $5`, whose);
   else if (write.kind === 'set')
-    await sql(tx.em, setStatement, [...whose, write.json, write.bytes, write.expiresAt, tx.now]);
+    await tx.sql(setStatement, [...whose, write.json, write.bytes, write.expiresAt, tx.now]);
   else await increment(tx, key, [...whose, JSON.stringify(write.by), write.bytes, null, tx.now]);
 }
 
 // Each run has checked the sum that it saw.
 async function increment(tx: Transaction, key: string, parameters: unknown[]): Promise<void> {
   try {
-    await sql(tx.em, incrStatement, parameters);
+    await tx.sql(incrStatement, parameters);
   } catch (error) {
     if (!isMalformedValue(error)) throw error;
     throw new ApiError(

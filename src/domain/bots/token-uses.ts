@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 // A token that was replaced meanwhile is gone: its last use is not that of the new one.
 const statement = prepared(`UPDATE agent_bots b SET token_last_used_at = greatest(b.token_last_used_at, u.used_at)
@@ -7,6 +7,6 @@ const statement = prepared(`UPDATE agent_bots b SET token_last_used_at = greates
   WHERE b.id = k.agent_bot_id`);
 
 /** Stores in the bots' rows when their access tokens were last used, by the tokens' ids. */
-export async function storeTokenUses(executor: Executor, uses: ReadonlyMap<number, Date>): Promise<void> {
-  await sql(executor, statement, [[...uses.keys()], [...uses.values()]]);
+export async function storeTokenUses(sql: Sql, uses: ReadonlyMap<number, Date>): Promise<void> {
+  await sql(statement, [[...uses.keys()], [...uses.values()]]);
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** What a bot's runs of one day (UTC, `YYYY-MM-DD`) took and did. */
 export interface DayOfUsage {
@@ -22,12 +22,11 @@ const both = `
 
 /** The usage of a bot in an account, of the days from one on and before another, oldest first; days without a run are left out. */
 export function listUsage(
-  executor: Executor,
+  sql: Sql,
   { accountId, botId }: { accountId: number; botId: number },
   { from, before }: { from: string; before: string },
 ): Promise<DayOfUsage[]> {
   return sql<DayOfUsage>(
-    executor,
     `SELECT date::text, sum(runs)::bigint AS runs, sum(prompt_tokens)::bigint AS prompt_tokens,
        sum(completion_tokens)::bigint AS completion_tokens, sum(handoffs)::bigint AS handoffs
      FROM (${both}) days GROUP BY date ORDER BY date`,
@@ -37,12 +36,11 @@ export function listUsage(
 
 /** The tokens that a bot has used in an account on the day (UTC) of a moment. */
 export async function countTokens(
-  executor: Executor,
+  sql: Sql,
   { accountId, botId }: { accountId: number; botId: number },
   now: Date,
 ): Promise<number> {
   const [day] = await sql<{ tokens: number }>(
-    executor,
     `SELECT coalesce(sum(tokens), 0)::bigint AS tokens FROM (
        SELECT prompt_tokens + completion_tokens AS tokens FROM bot_runs
        WHERE account_id = $1 AND agent_bot_id = $2 AND created_at >= $3::date::timestamp AT TIME ZONE 'UTC'

@@ -1,6 +1,6 @@
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { maxSourceIds } from '../../records/source-ids.ts';
 import { mayServeInbox, seesEverything } from '../conversations/access.ts';
 
@@ -46,23 +46,23 @@ const agentOf = (actor: Actor) => (seesEverything(actor) ? null : actor.id);
 
 /** The inboxes of the contacts, each once, with the external identifier that was given last there. */
 export async function findContactInboxes(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: Asking,
   contactIds: readonly number[],
 ): Promise<ContactInbox[]> {
   const statement = `SELECT DISTINCT ON (k.contact_id, k.inbox_id) ${columns} ${joined}
     ORDER BY k.contact_id, k.inbox_id, k.id DESC`;
-  return (await sql<Row>(executor, statement, [accountId, agentOf(actor), contactIds])).map(toContactInbox);
+  return (await sql<Row>(statement, [accountId, agentOf(actor), contactIds])).map(toContactInbox);
 }
 
 /** All external identifiers of a contact, the newest first. */
 export async function listContactInboxes(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: Asking,
   contactId: number,
 ): Promise<ContactInbox[]> {
   const statement = `SELECT ${columns} ${joined} ORDER BY k.id DESC`;
-  return (await sql<Row>(executor, statement, [accountId, agentOf(actor), [contactId]])).map(toContactInbox);
+  return (await sql<Row>(statement, [accountId, agentOf(actor), [contactId]])).map(toContactInbox);
 }
 
 function toContactInbox(row: Row): ContactInbox {
@@ -88,12 +88,11 @@ function addressFor({ channel_type: channel, email, phone_number: phone }: Reach
  * its newest identifier; where its address is one, with that; and inboxes of the API, where one will be made (null).
  */
 export async function findContactable(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: Asking,
   contactId: number,
 ): Promise<ContactInbox[]> {
   const rows = await sql<Row & Reach>(
-    executor,
     `SELECT c.id AS contact_id, c.email, c.phone_number, i.id AS inbox_id, i.name, i.channel_type, i.avatar_url,
        (SELECT k.source_id FROM contact_inboxes k WHERE k.account_id = $1 AND k.contact_id = c.id AND k.inbox_id = i.id
          ORDER BY k.id DESC LIMIT 1) AS source_id
@@ -111,12 +110,11 @@ export async function findContactable(
 
 /** The contact who is known in the inbox by the identifier, and whether that admits its holder; null when nobody is. */
 export async function findContactBySource(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { inboxId, sourceId }: { inboxId: number; sourceId: string },
 ): Promise<{ contactId: number; admits: boolean } | null> {
   const [row] = await sql<{ contact_id: number; admits: boolean }>(
-    executor,
     'SELECT contact_id, admits FROM contact_inboxes WHERE account_id = $1 AND inbox_id = $2 AND source_id = $3',
     [accountId, inboxId, sourceId],
   );
@@ -125,13 +123,13 @@ export async function findContactBySource(
 
 /** The id of the contact who is known in an inbox by an identifier. Errors: 404 for the inbox, or when nobody is. */
 export async function needContactBySource(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   place: { inboxId: number; sourceId: string },
 ): Promise<number> {
-  const found = await findContactBySource(executor, accountId, place);
+  const found = await findContactBySource(sql, accountId, place);
   if (found) return found.contactId;
-  await readInbox(executor, accountId, place.inboxId);
+  await readInbox(sql, accountId, place.inboxId);
   throw notFound('Contact');
 }
 
@@ -147,9 +145,8 @@ function placeOf({ id, name, channel_type: channelType, avatar_url: avatarUrl }:
 }
 
 // FOR KEY SHARE: the inbox must not be deleted before somebody is known in it.
-async function readInbox(executor: Executor, accountId: number, id: number): Promise<InboxRow> {
+async function readInbox(sql: Sql, accountId: number, id: number): Promise<InboxRow> {
   const [inbox] = await sql<InboxRow>(
-    executor,
     'SELECT id, name, channel_type, avatar_url FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
     [accountId, id],
   );
@@ -158,8 +155,7 @@ async function readInbox(executor: Executor, accountId: number, id: number): Pro
 }
 
 async function lockContact(tx: Transaction, id: number): Promise<Omit<Reach, 'channel_type'>> {
-  const [contact] = await sql<Omit<Reach, 'channel_type'>>(
-    tx.connection,
+  const [contact] = await tx.sql<Omit<Reach, 'channel_type'>>(
     `SELECT email, phone_number FROM contacts WHERE account_id = $1 AND id = $2 AND deletion_requested_at IS NULL
      FOR NO KEY UPDATE`,
     [tx.account.id, id],
@@ -189,7 +185,7 @@ export async function addContactInbox(
   tx: Transaction,
   { contactId, inboxId, sourceId, made, admits = false }: NewSource,
 ): Promise<ContactInbox & { isNew: boolean }> {
-  const inbox = await readInbox(tx.connection, tx.account.id, inboxId);
+  const inbox = await readInbox(tx.sql, tx.account.id, inboxId);
   const contact = await lockContact(tx, contactId);
   await checkMember(tx, inboxId);
   const given = sourceId ?? addressFor({ ...contact, channel_type: inbox.channel_type });
@@ -198,8 +194,8 @@ export async function addContactInbox(
   return { contactId, sourceId: id, inbox: placeOf(inbox), isNew };
 }
 
-async function checkMember({ connection, account, actor }: Transaction, inboxId: number): Promise<void> {
-  if (actor.role !== 'agent' || (await mayServeInbox(connection, account.id, actor.id, inboxId))) return;
+async function checkMember({ sql, account, actor }: Transaction, inboxId: number): Promise<void> {
+  if (actor.role !== 'agent' || (await mayServeInbox(sql, account.id, actor.id, inboxId))) return;
   throw forbidden('You are not a member of this inbox');
 }
 
@@ -208,8 +204,7 @@ async function insertSource(
   tx: Transaction,
   { contactId, inboxId, sourceId, admits }: { contactId: number; inboxId: number; sourceId: string; admits: boolean },
 ): Promise<boolean> {
-  const inserted = await sql(
-    tx.connection,
+  const inserted = await tx.sql(
     `INSERT INTO contact_inboxes (account_id, contact_id, inbox_id, source_id, admits, created_at)
      SELECT $1, $2, $3, $4, $5, $6 WHERE (
        SELECT count(*) FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3) < ${maxSourceIds}
@@ -217,7 +212,7 @@ async function insertSource(
     [tx.account.id, contactId, inboxId, sourceId, admits, tx.now],
   );
   if (inserted.length > 0) return true;
-  const known = await findContactBySource(tx.connection, tx.account.id, { inboxId, sourceId });
+  const known = await findContactBySource(tx.sql, tx.account.id, { inboxId, sourceId });
   if (known?.contactId === contactId) return false;
   if (known) throw invalid('/source_id', 'unique', 'Another contact of the inbox has this `source_id`');
   throw invalid('/source_id', 'limit', `A contact can have at most ${maxSourceIds} source ids in an inbox`);

@@ -1,11 +1,21 @@
+import type { Sql } from '../../postgres/sql.ts';
 import { Contact } from '../../records/contact.ts';
 import { forbidden } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { visibleConversations } from '../conversations/access.ts';
 import { merge } from '../changes.ts';
-import { lockOne, readOne, uniqueOr422, update, type Page } from '../small-rows.ts';
+import {
+  countRows,
+  createRow,
+  findRows,
+  lockOne,
+  readOne,
+  save,
+  uniqueOr422,
+  update,
+  type Page,
+} from '../small-rows.ts';
 
 export interface NewContact {
   name: string;
@@ -31,14 +41,13 @@ const refuseIdentifier = uniqueOr422(
 
 /** Creates a contact. Says contact_created. Errors: 422 for an `identifier` in use. */
 export async function createContact(tx: Transaction, input: NewContact): Promise<Contact> {
-  const contact = tx.em.create(Contact, {
+  const contact = await createRow(tx.sql, Contact, {
     ...input,
     visitorAttributes: mergeVisitor({}, input.visitorAttributes) ?? {},
     accountId: tx.account.id,
     createdAt: tx.now,
     updatedAt: tx.now,
-  });
-  await tx.em.flush().catch(refuseIdentifier);
+  }).catch(refuseIdentifier);
   tx.record('contact_created', { contact, account: tx.account });
   return contact;
 }
@@ -56,7 +65,7 @@ export type ContactChanges = { [Field in keyof NewContact]: NewContact[Field] | 
  * attributes that grow too large.
  */
 export async function updateContact(tx: Transaction, id: number, changes: ContactChanges): Promise<Contact> {
-  const contact = await lockOne(tx.em, Contact, { id, accountId: tx.account.id });
+  const contact = await lockOne(tx.sql, Contact, { id, accountId: tx.account.id });
   const { customAttributes, visitorAttributes, additionalAttributes } = contact;
   const values = {
     ...changes,
@@ -66,7 +75,7 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
   };
   const changed = update(contact, values, tx.now);
   if (!changed) return contact;
-  await tx.em.flush().catch(refuseIdentifier);
+  await save(tx.sql, contact).catch(refuseIdentifier);
   sayUpdated(tx, contact, changed);
   return contact;
 }
@@ -83,16 +92,10 @@ export function sayUpdated(tx: Transaction, contact: Contact, changed: ChangedAt
 }
 
 /** The contact of the account. Errors: 404, 403 for a bot that serves none of its conversations. */
-export async function readContact(
-  em: Transaction['em'],
-  accountId: number,
-  actor: Actor,
-  id: number,
-): Promise<Contact> {
-  const contact = await readOne(em, Contact, { id, accountId });
+export async function readContact(sql: Sql, accountId: number, actor: Actor, id: number): Promise<Contact> {
+  const contact = await readOne(sql, Contact, { id, accountId });
   if (actor.kind !== 'agent_bot') return contact;
   const served = await sql(
-    em,
     `SELECT FROM conversations c WHERE c.account_id = $1 AND c.contact_id = $3 AND ${visibleConversations(actor)} LIMIT 1`,
     [accountId, actor.id, id],
   );
@@ -120,33 +123,28 @@ export type ContactSort = keyof typeof orders;
 export const contactsPerPage = 15;
 
 /** The contacts with these ids, in their order. */
-export async function findContacts(
-  em: Transaction['em'],
-  accountId: number,
-  ids: readonly number[],
-): Promise<Contact[]> {
-  const found = await em.find(Contact, { accountId, id: [...ids] });
+export async function findContacts(sql: Sql, accountId: number, ids: readonly number[]): Promise<Contact[]> {
+  const found = await findRows(sql, Contact, { accountId, id: [...ids] });
   return found.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
 /** One page of the account's contacts, and their total number. */
 export async function listContacts(
-  em: Transaction['em'],
+  sql: Sql,
   accountId: number,
   { page, sort, descending }: { page: number; sort: ContactSort; descending: boolean },
 ): Promise<Page<Contact>> {
   const { column, ...directions } = orders[sort];
   const found = await sql<{ id: number }>(
-    em,
     `SELECT id FROM contacts WHERE account_id = $1
      ORDER BY ${column} ${descending ? directions.descending : directions.ascending}, id ${descending ? 'DESC' : 'ASC'}
      LIMIT $2 OFFSET $3`,
     [accountId, contactsPerPage, (page - 1) * contactsPerPage],
   );
   const rows = await findContacts(
-    em,
+    sql,
     accountId,
     found.map(({ id }) => id),
   );
-  return { rows, count: await em.count(Contact, { accountId }), page, perPage: contactsPerPage };
+  return { rows, count: await countRows(sql, Contact, { accountId }), page, perPage: contactsPerPage };
 }

@@ -1,13 +1,11 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /**
  * Gives what imports know of a contact to another one: what is still copied of it, such as its conversations, is that one's
  * from then on. Its values stay as they are here.
  */
 export async function moveCopies(tx: Transaction, { from, to }: { from: number; to: number }): Promise<void> {
-  await sql(
-    tx.connection,
+  await tx.sql(
     `UPDATE imported SET local_id = $3, version = NULL WHERE account_id = $1 AND kind = 'contact' AND local_id = $2`,
     [tx.account.id, from, to],
   );
@@ -16,8 +14,7 @@ export async function moveCopies(tx: Transaction, { from, to }: { from: number; 
 /** Forgets what imports read of conversations that are erased with their contact. That they were copied stays known. */
 export async function forgetCopiedConversations(tx: Transaction, conversationIds: readonly number[]): Promise<void> {
   if (conversationIds.length === 0) return;
-  await sql(
-    tx.connection,
+  await tx.sql(
     `UPDATE imported SET version = NULL WHERE account_id = $1 AND kind = 'conversation' AND local_id = ANY ($2)`,
     [tx.account.id, conversationIds],
   );
@@ -25,9 +22,8 @@ export async function forgetCopiedConversations(tx: Transaction, conversationIds
 
 /** Forgets what imports read of a contact that is erased. That it was copied stays known, so that it does not come back. */
 export async function forgetCopies(tx: Transaction, contactId: number): Promise<void> {
-  await sql(
-    tx.connection,
-    `UPDATE imported SET version = NULL WHERE account_id = $1 AND kind = 'contact' AND local_id = $2`,
-    [tx.account.id, contactId],
-  );
+  await tx.sql(`UPDATE imported SET version = NULL WHERE account_id = $1 AND kind = 'contact' AND local_id = $2`, [
+    tx.account.id,
+    contactId,
+  ]);
 }

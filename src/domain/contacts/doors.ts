@@ -1,5 +1,4 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /**
  * Locks by what a contact comes in, its tokens and its places in inboxes: whoever comes as the contact locks that first, before
@@ -8,6 +7,6 @@ import { sql } from '../../postgres/sql.ts';
 export async function lockDoors(tx: Transaction, contactId: number): Promise<void> {
   for (const table of ['contact_tokens', 'contact_inboxes']) {
     const statement = `SELECT FROM ${table} WHERE account_id = $1 AND contact_id = $2 ORDER BY id FOR UPDATE`;
-    await sql(tx.connection, statement, [tx.account.id, contactId]);
+    await tx.sql(statement, [tx.account.id, contactId]);
   }
 }

@@ -3,10 +3,9 @@ import { Contact } from '../../records/contact.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import { system, transact, type Transact, type Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { deleteLanes } from '../../deliveries/log/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
-import { lockIfThere } from '../small-rows.ts';
+import { lockIfThere, save } from '../small-rows.ts';
 import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { sweep } from '../upkeep/sweep.ts';
 import { forgetCopiedConversations, forgetCopies } from './copies.ts';
@@ -33,7 +32,7 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   // Lock order (deliveries/lanes/lock-order.ts): by what the contact comes in, conversations, then the contact.
   await lockDoors(tx, id);
   const some = await tx.conversations({ ids: ofContact, parameters: [id] });
-  const contact = await lockIfThere(tx.em, Contact, { id, accountId: tx.account.id });
+  const contact = await lockIfThere(tx.sql, Contact, { id, accountId: tx.account.id });
   if (!contact) return 'gone';
   if (some.length === batch) {
     await erase(tx, some);
@@ -45,8 +44,8 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
   await forgetCopies(tx, id);
-  await eraseAnswers(tx.connection, 'contact', [id]);
-  await sql(tx.em, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
+  await eraseAnswers(tx.sql, 'contact', [id]);
+  await tx.sql('DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
   return 'erased';
 }
 
@@ -61,9 +60,9 @@ async function erase(tx: Transaction, conversations: readonly Conversation[]): P
 // Once the erasure is requested no conversation with the contact can begin, so the erasure terminates.
 async function requestErasure(tx: Transaction, contact: Contact): Promise<void> {
   contact.deletionRequestedAt ??= tx.now;
-  await tx.em.flush();
+  await save(tx.sql, contact);
   for (const table of ['contact_tokens', 'contact_inboxes']) {
-    await sql(tx.em, `DELETE FROM ${table} WHERE account_id = $1 AND contact_id = $2`, [tx.account.id, contact.id]);
+    await tx.sql(`DELETE FROM ${table} WHERE account_id = $1 AND contact_id = $2`, [tx.account.id, contact.id]);
   }
 }
 
@@ -80,8 +79,7 @@ const abandonedMs = 60_000;
 const pageSize = 20;
 
 function findUnfinished(database: Database, after: Unfinished | null): Promise<Unfinished[]> {
-  return sql<Unfinished>(
-    database.em(),
+  return database.sql<Unfinished>(
     `SELECT c.id, c.account_id, a.name AS account_name, c.deletion_requested_at AS requested_at
      FROM contacts c JOIN accounts a ON a.id = c.account_id
      WHERE c.deletion_requested_at < $1 AND (c.deletion_requested_at, c.id) > ($2::timestamptz, $3::bigint)

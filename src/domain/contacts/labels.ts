@@ -1,17 +1,16 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Contact } from '../../records/contact.ts';
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { makeMissingLabels } from '../conversations/label-making.ts';
-import { lockOne } from '../small-rows.ts';
+import { lockOne, save } from '../small-rows.ts';
 
 const titlesOf = `SELECT l.title FROM contact_labels cl JOIN labels l ON l.account_id = cl.account_id AND l.id = cl.label_id
   WHERE cl.account_id = $1 AND cl.contact_id = $2 ORDER BY l.title`;
 
 /** The titles of a contact's labels, in their order. */
-export async function findContactLabels(em: EntityManager, accountId: number, contactId: number): Promise<string[]> {
-  const rows = await sql<{ title: string }>(em, titlesOf, [accountId, contactId]);
+export async function findContactLabels(sql: Sql, accountId: number, contactId: number): Promise<string[]> {
+  const rows = await sql<{ title: string }>(titlesOf, [accountId, contactId]);
   return rows.map(({ title }) => title);
 }
 
@@ -25,13 +24,12 @@ export async function setContactLabels(
   contactId: number,
   { titles, make = false }: { titles: readonly string[]; make?: boolean | undefined },
 ): Promise<string[]> {
-  const { em, account } = tx;
-  const contact = await lockOne(em, Contact, { id: contactId, accountId: account.id });
+  const { sql, account } = tx;
+  const contact = await lockOne(sql, Contact, { id: contactId, accountId: account.id });
   const wanted = [...new Set(titles)];
   if (make) await makeMissingLabels(tx, wanted);
   // A label that stays could be renamed meanwhile, one that goes be deleted: all are locked before a row of theirs.
   const labels = await sql<{ id: number; title: string; had: boolean }>(
-    em,
     `SELECT l.id, l.title, EXISTS (SELECT FROM contact_labels cl
          WHERE cl.account_id = $1 AND cl.contact_id = $2 AND cl.label_id = l.id) AS had
        FROM labels l WHERE l.account_id = $1 AND (l.title = ANY ($3) OR l.id IN (
@@ -49,17 +47,16 @@ export async function setContactLabels(
   if (gone.length === 0 && added.length === 0) return sorted(current);
   const scope = [account.id, contactId];
   const idsOf = (some: readonly { id: number }[]) => some.map(({ id }) => id);
-  await sql(em, 'DELETE FROM contact_labels WHERE account_id = $1 AND contact_id = $2 AND label_id = ANY ($3)', [
+  await sql('DELETE FROM contact_labels WHERE account_id = $1 AND contact_id = $2 AND label_id = ANY ($3)', [
     ...scope,
     idsOf(gone),
   ]);
   await sql(
-    em,
     'INSERT INTO contact_labels (account_id, contact_id, label_id) SELECT $1, $2, id FROM unnest($3::bigint[]) AS id',
     [...scope, idsOf(added)],
   );
   contact.updatedAt = tx.now;
-  await em.flush();
+  await save(sql, contact);
   const changed = { labels: { previous: sorted(previous), current: sorted(current) } };
   tx.record('contact_updated', { contact, account, changed });
   return changed.labels.current;
@@ -75,12 +72,12 @@ const copyStatement = `
 
 /** Gives a locked contact the labels of another one; null when it has them all. */
 export async function copyContactLabels(
-  { em, account }: Transaction,
+  { sql, account }: Transaction,
   { from, to }: { from: number; to: number },
 ): Promise<{ previous: string[]; current: string[] } | null> {
-  const previous = await findContactLabels(em, account.id, to);
-  await sql(em, copyStatement, [account.id, to, from]);
-  const current = await findContactLabels(em, account.id, to);
+  const previous = await findContactLabels(sql, account.id, to);
+  await sql(copyStatement, [account.id, to, from]);
+  const current = await findContactLabels(sql, account.id, to);
   return current.length > previous.length ? { previous, current } : null;
 }
 

@@ -2,10 +2,9 @@ import type { Conversation } from '../../records/conversation.ts';
 import { Contact, surroundingOf } from '../../records/contact.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { merge } from '../changes.ts';
 import { updateConversations } from '../conversations/detach.ts';
-import { lockOne, update } from '../small-rows.ts';
+import { lockOne, save, update } from '../small-rows.ts';
 import { moveKeys } from '../upkeep/idempotency-keys.ts';
 import { maxVisitorAttributes, sayUpdated } from './contacts.ts';
 import { moveCopies } from './copies.ts';
@@ -50,12 +49,12 @@ export async function mergeContacts(
   const labels = await copyContactLabels(tx, { from: otherId, to: baseId });
   const lastActivityAt = latest(base.lastActivityAt, other.lastActivityAt);
   // The identifier is unique: the other loses it first. What was not moved goes with it.
-  await sql(tx.connection, 'DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, otherId]);
+  await tx.sql('DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, otherId]);
   const changed = { ...update(base, values, tx.now), ...(labels ? { labels } : {}) };
   base.lastActivityAt = lastActivityAt;
   const isChanged = Object.keys(changed).length > 0;
   if (isChanged) base.updatedAt = tx.now;
-  await tx.em.flush();
+  await save(tx.sql, base);
   if (isChanged) sayUpdated(tx, base, changed);
   tx.record('contact_deleted', { contact: other, account: tx.account, mergedInto: baseId });
   return base;
@@ -72,7 +71,7 @@ async function lockMoving(tx: Transaction, contactId: number): Promise<Conversat
 async function lockBoth(tx: Transaction, baseId: number, otherId: number): Promise<[base: Contact, other: Contact]> {
   const found = new Map<number, Contact>();
   for (const id of [Math.min(baseId, otherId), Math.max(baseId, otherId)]) {
-    const contact = await lockOne(tx.em, Contact, { id, accountId: tx.account.id, deletionRequestedAt: null });
+    const contact = await lockOne(tx.sql, Contact, { id, accountId: tx.account.id, deletionRequestedAt: null });
     found.set(id, contact);
   }
   const [base, other] = [found.get(baseId), found.get(otherId)];
@@ -118,8 +117,7 @@ function moveConversations(tx: Transaction, conversations: readonly Conversation
 async function moveMessages(tx: Transaction, baseId: number, otherId: number): Promise<void> {
   let moved: unknown[];
   do {
-    moved = await sql(
-      tx.connection,
+    moved = await tx.sql(
       `UPDATE messages SET sender_id = $2 WHERE account_id = $1 AND id IN (
          SELECT m.id FROM conversations c JOIN messages m ON m.account_id = c.account_id AND m.conversation_id = c.id
          WHERE c.account_id = $1 AND c.contact_id = $3 AND m.sender_kind = 'contact' AND m.sender_id = $3
@@ -140,13 +138,9 @@ const moveStored = `
 async function moveRows(tx: Transaction, baseId: number, otherId: number): Promise<void> {
   const parameters = [tx.account.id, baseId, otherId];
   for (const table of movedTables) {
-    await sql(
-      tx.connection,
-      `UPDATE ${table} SET contact_id = $2 WHERE account_id = $1 AND contact_id = $3`,
-      parameters,
-    );
+    await tx.sql(`UPDATE ${table} SET contact_id = $2 WHERE account_id = $1 AND contact_id = $3`, parameters);
   }
-  await sql(tx.connection, moveStored, parameters);
-  await moveKeys(tx.connection, tx.account.id, { from: otherId, to: baseId });
+  await tx.sql(moveStored, parameters);
+  await moveKeys(tx.sql, tx.account.id, { from: otherId, to: baseId });
   await moveCopies(tx, { from: otherId, to: baseId });
 }

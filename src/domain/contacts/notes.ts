@@ -1,7 +1,7 @@
 import type { Named } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import { rowsPerPage, type Page } from '../small-rows.ts';
 
 /** A note about a contact; `user` is null when the author no longer exists. */
@@ -25,8 +25,7 @@ interface Row {
 /** Creates a note about a contact, with the actor as author. Errors: 404. */
 export async function createContactNote(tx: Transaction, contactId: number, content: string): Promise<ContactNote> {
   const { id: userId, name } = tx.actor;
-  const [row] = await sql<{ id: number }>(
-    tx.em,
+  const [row] = await tx.sql<{ id: number }>(
     `INSERT INTO contact_notes (account_id, contact_id, user_id, content, created_at)
      SELECT $1, id, $3, $4, $5 FROM contacts WHERE account_id = $1 AND id = $2 FOR KEY SHARE RETURNING id`,
     [tx.account.id, contactId, userId, content, tx.now],
@@ -38,19 +37,17 @@ export async function createContactNote(tx: Transaction, contactId: number, cont
 
 /** One page of the notes about a contact, newest first. */
 export async function listContactNotes(
-  executor: Executor,
+  sql: Sql,
   { accountId, contactId }: { accountId: number; contactId: number },
   page: number,
 ): Promise<Page<ContactNote>> {
   const [total] = await sql<{ count: number; bytes: number | null }>(
-    executor,
     `SELECT count(*) AS count, max(octet_length(content)) AS bytes FROM contact_notes
      WHERE account_id = $1 AND contact_id = $2`,
     [accountId, contactId],
   );
   const perPage = rowsPerPage(total?.bytes ?? 0);
   const found = await sql<Row>(
-    executor,
     `SELECT n.id, n.content, n.user_id, u.name AS user_name, n.created_at
      FROM contact_notes n LEFT JOIN seats u ON u.account_id = n.account_id AND u.id = n.user_id
      WHERE n.account_id = $1 AND n.contact_id = $2 ORDER BY n.id DESC LIMIT $3 OFFSET $4`,

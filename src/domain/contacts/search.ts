@@ -1,9 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { contactText } from '../../records/contact-text.ts';
 import type { Contact } from '../../records/contact.ts';
 import { conditionsSql, type Condition, type Filterable } from '../../postgres/conditions.ts';
 import { containing } from '../../postgres/like.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Page } from '../small-rows.ts';
 import { contactsPerPage, findContacts } from './contacts.ts';
 
@@ -28,33 +27,32 @@ const filterable: Filterable = {
  * name; and their total number.
  */
 export function searchContacts(
-  em: EntityManager,
+  sql: Sql,
   accountId: number,
   { text, page }: { text: string; page: number },
 ): Promise<Page<Contact>> {
-  return findPage(em, { parameters: [accountId, containing(text)], condition: `${contactText} LIKE lower($2)` }, page);
+  return findPage(sql, { parameters: [accountId, containing(text)], condition: `${contactText} LIKE lower($2)` }, page);
 }
 
 /** One page of the contacts that meet the conditions, sorted by name; and their total number. Errors: 422. */
 export function filterContacts(
-  em: EntityManager,
+  sql: Sql,
   accountId: number,
   { conditions, page }: { conditions: readonly Condition[]; page: number },
 ): Promise<Page<Contact>> {
   const parameters: unknown[] = [accountId];
-  return findPage(em, { condition: conditionsSql(conditions, filterable, parameters), parameters }, page);
+  return findPage(sql, { condition: conditionsSql(conditions, filterable, parameters), parameters }, page);
 }
 
 // The LEFT JOIN keeps a row with the total when the page is empty.
 async function findPage(
-  em: EntityManager,
+  sql: Sql,
   { condition, parameters }: { condition: string; parameters: readonly unknown[] },
   page: number,
 ): Promise<Page<Contact>> {
   const position = [contactsPerPage, (page - 1) * contactsPerPage];
   const [size, offset] = [parameters.length + 1, parameters.length + 2];
   const found = await sql<{ count: number; id: number | null }>(
-    em,
     `WITH found AS MATERIALIZED (
        SELECT k.id, lower(k.name) AS name FROM contacts k WHERE k.account_id = $1 AND ${condition}
      )
@@ -64,7 +62,7 @@ async function findPage(
   );
   const ids = found.flatMap(({ id }) => id ?? []);
   const accountId = Number(parameters[0]);
-  return { rows: await findContacts(em, accountId, ids), count: found[0]?.count ?? 0, page, perPage: contactsPerPage };
+  return { rows: await findContacts(sql, accountId, ids), count: found[0]?.count ?? 0, page, perPage: contactsPerPage };
 }
 
 // All numbers begin with a plus, which many clients leave out.

@@ -1,6 +1,5 @@
 import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /** Addresses that a contact is to have; undefined and null are none. */
 interface Addresses {
@@ -32,16 +31,15 @@ export async function refuseTakenAddresses(tx: Transaction, addresses: Addresses
 const spelled = { email: ['lower(email)', 'lower($2)'], phone_number: ['phone_number', '$2'] } as const;
 
 async function isTaken(
-  { connection, account }: Transaction,
+  { sql, account }: Transaction,
   { field, address, own }: { field: keyof typeof spelled; address: string; own: number | null },
 ): Promise<boolean> {
   const [column, value] = spelled[field];
-  await sql(connection, `SELECT pg_advisory_xact_lock(hashtextextended('contact-address ' || ${value}, $1))`, [
+  await sql(`SELECT pg_advisory_xact_lock(hashtextextended('contact-address ' || ${value}, $1))`, [
     account.id,
     address,
   ]);
   const found = await sql(
-    connection,
     `SELECT FROM contacts WHERE account_id = $1 AND ${column} = ${value} AND deletion_requested_at IS NULL
        AND id IS DISTINCT FROM $3::bigint LIMIT 1`,
     [account.id, address, own],

@@ -3,7 +3,7 @@ import type { Conversation } from '../../records/conversation.ts';
 import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** Whether the actor may see every conversation of the account. */
 export function seesEverything({ kind, role }: Actor): boolean {
@@ -32,21 +32,20 @@ const visibleToAgent = visibleTo('$2');
 const readAsAgent = readerWith(visibleToAgent);
 const agentSees = prepared(`SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = $3 AND ${visibleToAgent}`);
 
-async function maySee(executor: Executor, actor: Actor, conversation: Conversation): Promise<boolean> {
+async function maySee(sql: Sql, actor: Actor, conversation: Conversation): Promise<boolean> {
   if (seesEverything(actor)) return true;
   if (actor.kind === 'agent_bot') return conversation.bot?.id === actor.id;
   if (actor.kind === 'contact') return conversation.contact.id === actor.id;
   const rows = await sql(
-    executor,
     `SELECT FROM (SELECT $3::bigint AS inbox_id, $4::bigint AS team_id) c WHERE ${visibleConversations(actor)}`,
     [conversation.account.id, actor.id, conversation.inbox.id, conversation.team?.id ?? null],
   );
   return rows.length > 0;
 }
 
-async function admit(executor: Executor, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
+async function admit(sql: Sql, actor: Actor, conversation: Conversation | null): Promise<Conversation> {
   if (!conversation) return missing();
-  if (!(await maySee(executor, actor, conversation))) throw unseen();
+  if (!(await maySee(sql, actor, conversation))) throw unseen();
   return conversation;
 }
 
@@ -63,20 +62,18 @@ const viewers = `
 
 /** Which of the agents may see each of the conversations; those that none of them sees are left out. */
 export async function findViewers(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { agents, conversations }: { agents: readonly number[]; conversations: readonly number[] },
 ): Promise<Map<number, ReadonlySet<number>>> {
   if (agents.length === 0 || conversations.length === 0) return new Map();
-  const rows = await sql<{ id: number; agents: number[] }>(executor, viewers, [accountId, agents, conversations]);
+  const rows = await sql<{ id: number; agents: number[] }>(viewers, [accountId, agents, conversations]);
   return new Map(rows.map((row) => [row.id, new Set(row.agents)]));
 }
 
 /** Whether the account has the conversation, whoever may see it. */
-export async function conversationExists(executor: Executor, accountId: number, id: number): Promise<boolean> {
-  return (
-    (await sql(executor, 'SELECT FROM conversations WHERE account_id = $1 AND id = $2', [accountId, id])).length > 0
-  );
+export async function conversationExists(sql: Sql, accountId: number, id: number): Promise<boolean> {
+  return (await sql('SELECT FROM conversations WHERE account_id = $1 AND id = $2', [accountId, id])).length > 0;
 }
 
 function missing(): never {
@@ -88,16 +85,11 @@ function unseen(): ApiError {
 }
 
 /** Reads a conversation. Errors: 404, 403 when the actor may not see it. */
-export async function readConversation(
-  executor: Executor,
-  accountId: number,
-  actor: Actor,
-  id: number,
-): Promise<Conversation> {
+export async function readConversation(sql: Sql, accountId: number, actor: Actor, id: number): Promise<Conversation> {
   if (actor.kind !== 'user' || seesEverything(actor)) {
-    return admit(executor, actor, await findConversation(executor, accountId, id));
+    return admit(sql, actor, await findConversation(sql, accountId, id));
   }
-  const read = await readAsAgent(executor, [accountId, actor.id, id]);
+  const read = await readAsAgent(sql, [accountId, actor.id, id]);
   if (!read) return missing();
   if (!read.meets) throw unseen();
   return read.conversation;
@@ -106,10 +98,10 @@ export async function readConversation(
 /** Like readConversation, with the conversation locked until the transaction ends. */
 export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
   if (seesEverything(tx.actor)) return (await tx.conversation(id)) ?? missing();
-  if (tx.actor.kind !== 'user' || tx.holds(id)) return admit(tx.connection, tx.actor, await tx.conversation(id));
+  if (tx.actor.kind !== 'user' || tx.holds(id)) return admit(tx.sql, tx.actor, await tx.conversation(id));
   // In the same round trip, but by a statement of its own: what the locking one sees is from before it waited.
   const parameters = [tx.account.id, tx.actor.id, id];
-  const [conversation, seen] = await Promise.all([tx.conversation(id), sql(tx.connection, agentSees, parameters)]);
+  const [conversation, seen] = await Promise.all([tx.conversation(id), tx.sql(agentSees, parameters)]);
   if (!conversation) return missing();
   if (seen.length === 0) throw unseen();
   return conversation;
@@ -120,13 +112,12 @@ export async function lockConversation(tx: Transaction, id: number): Promise<Con
  * account. False for null.
  */
 export async function mayServeInbox(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   userId: number | null,
   inboxId: number,
 ): Promise<boolean> {
   const rows = await sql(
-    executor,
     `SELECT FROM agents WHERE account_id = $1 AND user_id = $2 AND (role = 'administrator' OR EXISTS (
        SELECT FROM inbox_members WHERE account_id = $1 AND user_id = $2 AND inbox_id = $3))`,
     [accountId, userId, inboxId],

@@ -2,7 +2,6 @@ import type { Conversation, Named } from '../../records/conversation.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 import { refuseSilentBot } from './arbiter.ts';
 import { countBotChange } from './bot-loops.ts';
@@ -39,16 +38,16 @@ export async function readAssignment(
 }
 
 async function findTeam(tx: Transaction, id: number): Promise<Named> {
-  const [team] = await sql<Named>(tx.connection, findTeamStatement, [tx.account.id, id]);
+  const [team] = await tx.sql<Named>(findTeamStatement, [tx.account.id, id]);
   if (!team) throw notFound('Team');
   return team;
 }
 
 // Administrators may be assigned in every inbox.
 async function findAssignee(tx: Transaction, inboxId: number, agentId: number): Promise<Named> {
-  const [agent] = await sql<Named & { role: string }>(tx.connection, findAgentStatement, [tx.account.id, agentId]);
+  const [agent] = await tx.sql<Named & { role: string }>(findAgentStatement, [tx.account.id, agentId]);
   if (!agent) throw notFound('Agent');
-  const memberships = await sql(tx.connection, holdMemberStatement, [tx.account.id, inboxId, agentId]);
+  const memberships = await tx.sql(holdMemberStatement, [tx.account.id, inboxId, agentId]);
   if (memberships.length === 0 && agent.role !== 'administrator') {
     throw invalid('/assignee_id', 'assignable', 'The assignee must be a member of the inbox or an administrator');
   }

@@ -1,6 +1,5 @@
 import type { Conversation, Named } from '../../records/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { whyNoAnswer } from './arbiter.ts';
 
 // The lock serializes concurrent assignments in an inbox, so that its members take turns.
@@ -41,13 +40,8 @@ export async function autoAssign(tx: Transaction, conversation: Conversation): P
 }
 
 async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise<Named | null> {
-  const locked = await sql(tx.connection, lockStatement, [tx.account.id, inbox.id]);
+  const locked = await tx.sql(lockStatement, [tx.account.id, inbox.id]);
   if (locked.length === 0) return null;
-  const [next] = await sql<Named>(tx.connection, takeTurnStatement, [
-    tx.account.id,
-    inbox.id,
-    team?.id ?? null,
-    tx.now,
-  ]);
+  const [next] = await tx.sql<Named>(takeTurnStatement, [tx.account.id, inbox.id, team?.id ?? null, tx.now]);
   return next ?? null;
 }

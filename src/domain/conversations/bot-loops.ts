@@ -73,7 +73,7 @@ export function forgetBotChanges(conversation: Conversation): void {
 }
 
 function countLastMinute(tx: Transaction, id: number): Promise<number> {
-  return countBotMessagesSince(tx.connection, tx.account.id, id, minuteBefore(tx.now));
+  return countBotMessagesSince(tx.sql, tx.account.id, id, minuteBefore(tx.now));
 }
 
 function minuteBefore(moment: Date): Date {

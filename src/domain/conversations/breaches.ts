@@ -1,11 +1,11 @@
-import { LockMode } from '@mikro-orm/postgresql';
+import { findRows, lockIfThere } from '../small-rows.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import { SlaPolicy } from '../../records/sla-policy.ts';
 import { notFound } from '../../errors.ts';
 import type { SlaBreach } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { holdFree } from './hold.ts';
 import { labelMany } from './labels.ts';
 import { inTurns, sweep } from '../upkeep/sweep.ts';
@@ -23,9 +23,8 @@ export async function applySla(tx: Transaction, conversation: Conversation): Pro
   const due: DueMoments = { firstResponseDueAt: null, resolutionDueAt: null };
   if (conversation.slaPolicyId !== null) {
     // Locked, so that nobody deletes the policy before the conversation refers to it.
-    const lockMode = LockMode.PESSIMISTIC_READ;
     const id = conversation.slaPolicyId;
-    const policy = await tx.em.findOne(SlaPolicy, { id, accountId: tx.account.id }, { lockMode });
+    const policy = await lockIfThere(tx.sql, SlaPolicy, { id, accountId: tx.account.id }, { shared: true });
     if (!policy) throw notFound('SLA policy');
     if (conversation.status !== 'resolved') Object.assign(due, slaDueAt(policy, conversation.createdAt));
     if (due.firstResponseDueAt && (await wasAnswered(tx, conversation))) due.firstResponseDueAt = null;
@@ -46,8 +45,7 @@ function secondsAfter(start: Date, seconds: number | null | undefined): Date | n
 }
 
 async function wasAnswered(tx: Transaction, conversation: Conversation): Promise<boolean> {
-  const rows = await sql(
-    tx.em,
+  const rows = await tx.sql(
     `SELECT FROM messages WHERE account_id = $1 AND conversation_id = $2 AND message_type = 'outgoing' AND NOT private
        AND sender_kind IN ('user', 'agent_bot') LIMIT 1`,
     [tx.account.id, conversation.id],
@@ -91,7 +89,7 @@ function breachSla(
 
 async function findPolicies(tx: Transaction, conversations: readonly Conversation[]): Promise<Map<number, SlaPolicy>> {
   const ids = [...new Set(conversations.flatMap(({ slaPolicyId }) => slaPolicyId ?? []))];
-  const policies = await tx.em.find(SlaPolicy, { accountId: tx.account.id, id: { $in: ids } });
+  const policies = await findRows(tx.sql, SlaPolicy, { accountId: tx.account.id, id: { $in: ids } });
   return new Map(policies.map((policy) => [policy.id, policy]));
 }
 
@@ -110,12 +108,11 @@ const batch = 200;
 
 /** The next conversations whose promise was due by `now`, in the order of that moment. */
 export function findOverdue(
-  executor: Executor,
+  sql: Sql,
   { column, now }: { column: DueColumn; now: Date },
   after: Overdue | null,
 ): Promise<Overdue[]> {
   return sql<Overdue>(
-    executor,
     `SELECT c.id, c.account_id, a.name AS account_name, c.${column} AS due_at
      FROM conversations c JOIN accounts a ON a.id = c.account_id
      WHERE c.${column} <= $1 AND (c.${column}, c.id) > ($2::timestamptz, $3::bigint)
@@ -152,7 +149,7 @@ function checkColumn(database: Database, column: DueColumn): Promise<number> {
   return sweep<Overdue>(database, {
     name: `checking ${column}`,
     nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
-    page: (after) => findOverdue(database.em(), { column, now: database.clock.now() }, after),
+    page: (after) => findOverdue(database.sql, { column, now: database.clock.now() }, after),
     pageSize,
     atOnce: batch,
     together: ({ account_id: accountId }) => accountId,

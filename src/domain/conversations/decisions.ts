@@ -1,5 +1,5 @@
 import { findDecided, type DecidedRow } from '../../deliveries/log/decisions.ts';
-import { moment, type Executor } from '../../postgres/sql.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import type { Conversation, Named } from '../../records/conversation.ts';
 
 /** What was decided about one event, and what became of it. */
@@ -19,10 +19,10 @@ export interface BotDecisionRecord {
 
 /** The latest decisions about the conversation's bot, newest first. */
 export async function listDecisions(
-  executor: Executor,
+  sql: Sql,
   { id, account, eventSequence }: Conversation,
 ): Promise<BotDecisionRecord[]> {
-  const rows = await findDecided(executor, account.id, { conversationId: id, lastSequence: eventSequence });
+  const rows = await findDecided(sql, account.id, { conversationId: id, lastSequence: eventSequence });
   return rows.map((row) => ({
     event: { id: row.id, name: row.name },
     bot: row.bot_name === null ? null : { id: row.bot_id, name: row.bot_name },

@@ -1,7 +1,6 @@
 import type { Conversation } from '../../records/conversation.ts';
 import { deleteLanes, lockLanes } from '../../deliveries/log/erase.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { deleteFilesIn } from '../attachments/rows.ts';
 import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { lockConversation } from './access.ts';
@@ -27,13 +26,13 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
   await deleteFilesIn(tx, ids);
   await deleteAll(tx, deleteSomeMessages, ids);
   await deleteLanes(tx, 'conversation', ids);
-  await eraseAnswers(tx.connection, 'conversation', ids);
+  await eraseAnswers(tx.sql, 'conversation', ids);
   await tx.deleteConversations(conversations);
 }
 
 async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
   let deleted: unknown[];
-  do deleted = await sql(tx.connection, deleteSome, [tx.account.id, conversationIds]);
+  do deleted = await tx.sql(deleteSome, [tx.account.id, conversationIds]);
   while (deleted.length === rowsAtOnce);
 }
 

@@ -1,7 +1,6 @@
 import type { Conversation } from '../../records/conversation.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transact, Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /** A changed conversation, and the change. */
 export interface Change {
@@ -46,7 +45,7 @@ async function detachBatch(tx: Transaction, id: number, { referring, detach }: D
 export async function detachAndRemove(transact: Transact, id: number, detachment: Detachment): Promise<void> {
   const removeWhenFree = async (tx: Transaction): Promise<boolean> => {
     await detachment.lock(tx);
-    const referring = await sql(tx.connection, `${detachment.referring} LIMIT 1`, [tx.account.id, id]);
+    const referring = await tx.sql(`${detachment.referring} LIMIT 1`, [tx.account.id, id]);
     if (referring.length > 0) return false;
     await detachment.remove(tx);
     return true;

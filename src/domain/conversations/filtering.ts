@@ -1,7 +1,7 @@
 import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { conditionsSql, type Condition, type Filterable } from '../../postgres/conditions.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { visibleConversations } from './access.ts';
 import { conversationsPerPage } from './list.ts';
 
@@ -30,7 +30,7 @@ const filterable: Filterable = {
  * total number. Errors: 422.
  */
 export async function filterConversations(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: { accountId: number; actor: Actor },
   { conditions, page }: { conditions: readonly Condition[]; page: number },
 ): Promise<{ conversations: ListedConversation[]; count: number }> {
@@ -38,7 +38,6 @@ export async function filterConversations(
   const parameters: unknown[] = [accountId, actor.id, conversationsPerPage, offset];
   const condition = conditionsSql(conditions, filterable, parameters);
   const rows = await sql<{ count: number; id: number | null }>(
-    executor,
     `WITH found AS MATERIALIZED (
        SELECT c.id, c.last_activity_at FROM conversations c
        WHERE c.account_id = $1 AND ${visibleConversations(actor)} AND ${condition}
@@ -49,5 +48,5 @@ export async function filterConversations(
     parameters,
   );
   const ids = rows.flatMap(({ id }) => id ?? []);
-  return { conversations: await findListedConversations(executor, accountId, ids), count: rows[0]?.count ?? 0 };
+  return { conversations: await findListedConversations(sql, accountId, ids), count: rows[0]?.count ?? 0 };
 }

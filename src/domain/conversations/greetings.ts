@@ -1,7 +1,6 @@
 import type { Conversation } from '../../records/conversation.ts';
 import type { WorkingDay } from '../../records/inbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { isOpen, weekOf } from './working-hours.ts';
 
 interface Row {
@@ -33,7 +32,7 @@ export async function findGreeting(
 ): Promise<string | null> {
   const { inbox, contact } = conversation;
   if (contact.blocked) return null;
-  const [row] = await sql<Row>(tx.connection, statement, [tx.account.id, inbox.id, conversation.id, messageId]);
+  const [row] = await tx.sql<Row>(statement, [tx.account.id, inbox.id, conversation.id, messageId]);
   if (!row || !(row.first || reopened)) return null;
   const greeting = row.first ? row.greeting : null;
   if (!row.working_hours_enabled || isOpen(weekOf(row.working_hours), row.timezone, tx.now)) return greeting;

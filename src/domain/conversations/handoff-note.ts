@@ -39,7 +39,7 @@ export async function noteOf(
 
 async function lastQuestion(tx: Transaction, { id }: Conversation): Promise<string | null> {
   const unwritten = tx.unwritten.findLast(({ conversationId, type }) => conversationId === id && type === 'incoming');
-  const question = unwritten?.content ?? (await findLastQuestion(tx.connection, tx.account.id, id));
+  const question = unwritten?.content ?? (await findLastQuestion(tx.sql, tx.account.id, id));
   if (question === null || question.length <= maxQuestionChars) return question;
   return `${storableText(question, maxQuestionChars)}…`;
 }

@@ -1,17 +1,15 @@
 import type { Conversation } from '../../records/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /**
  * Locks conversations in the order of their ids, without reading them. `ids` is a statement for the ids; `$1` is the
  * account.
  */
 export async function holdConversations(tx: Transaction, ids: string, parameters: readonly unknown[]): Promise<void> {
-  await sql(
-    tx.em,
-    `SELECT FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids})) ORDER BY id FOR UPDATE`,
-    [tx.account.id, ...parameters],
-  );
+  await tx.sql(`SELECT FROM conversations WHERE account_id = $1 AND id = ANY (ARRAY(${ids})) ORDER BY id FOR UPDATE`, [
+    tx.account.id,
+    ...parameters,
+  ]);
 }
 
 /**

@@ -1,13 +1,12 @@
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /** Labels of an account at most: bots create labels by naming them, so nobody watches their number. */
 export const maxLabelsPerAccount = 1000;
 
 /** Waits until no other transaction of the account counts its labels to make some: those that come after see what was made. */
 export async function takeLabelTurn(tx: Transaction): Promise<void> {
-  await sql(tx.connection, `SELECT pg_advisory_xact_lock(hashtextextended('labels', $1))`, [tx.account.id]);
+  await tx.sql(`SELECT pg_advisory_xact_lock(hashtextextended('labels', $1))`, [tx.account.id]);
 }
 
 // In the order of their titles, as where bots make them: two transactions must not wait for each other's.
@@ -24,7 +23,7 @@ const making = `
 export async function makeMissingLabels(tx: Transaction, titles: readonly string[]): Promise<void> {
   if (tx.actor.role !== 'administrator' || (await findMissing(tx, titles)).length === 0) return;
   await takeLabelTurn(tx);
-  await sql(tx.connection, making, [tx.account.id, await findMissing(tx, titles), tx.now]);
+  await tx.sql(making, [tx.account.id, await findMissing(tx, titles), tx.now]);
   const [left] = await findMissing(tx, titles);
   if (left === undefined) return;
   const sentence = `An account can have at most ${maxLabelsPerAccount} labels: there is no room for all that are new, such as \`${left}\``;
@@ -32,8 +31,7 @@ export async function makeMissingLabels(tx: Transaction, titles: readonly string
 }
 
 async function findMissing(tx: Transaction, titles: readonly string[]): Promise<string[]> {
-  const rows = await sql<{ title: string }>(
-    tx.connection,
+  const rows = await tx.sql<{ title: string }>(
     `SELECT DISTINCT title FROM unnest($2::text[]) AS title
      WHERE NOT EXISTS (SELECT FROM labels l WHERE l.account_id = $1 AND l.title = title.title) ORDER BY title`,
     [tx.account.id, titles],

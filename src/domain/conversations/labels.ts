@@ -2,7 +2,6 @@ import type { Conversation } from '../../records/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 import { countBotChange } from './bot-loops.ts';
 import { makeMissingLabels, maxLabelsPerAccount } from './label-making.ts';
@@ -50,8 +49,7 @@ function sayLabels(tx: Transaction, conversation: Conversation, current: string[
 
 async function removeLabels(tx: Transaction, conversation: Conversation, titles: readonly string[]): Promise<void> {
   if (titles.length === 0) return;
-  await sql(
-    tx.connection,
+  await tx.sql(
     `DELETE FROM conversation_labels cl USING labels l WHERE cl.account_id = $1 AND cl.conversation_id = $2
        AND l.account_id = cl.account_id AND l.id = cl.label_id AND l.title = ANY ($3)`,
     [tx.account.id, conversation.id, titles],
@@ -97,7 +95,7 @@ async function addLabels(
 ): Promise<string | undefined> {
   if (titles.length === 0 && made.length === 0) return undefined;
   const ids = conversations.map(({ id }) => id);
-  const add = () => sql<{ title: string }>(tx.connection, addStatement, [tx.account.id, ids, titles, made, tx.now]);
+  const add = () => tx.sql<{ title: string }>(addStatement, [tx.account.id, ids, titles, made, tx.now]);
   const missing = (known: readonly { title: string }[]) =>
     titles.find((title) => !known.some((label) => label.title === title));
   const unknown = missing(await add());

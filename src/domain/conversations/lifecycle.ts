@@ -3,7 +3,7 @@ import type { BotSilence, Conversation, ConversationStatus, HandoffReason } from
 import type { Message } from '../../records/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
 import { give, readAssignment } from './assignments.ts';
@@ -67,7 +67,7 @@ export async function createConversation(
 // FOR KEY SHARE: inbox and contact must not be deleted before the conversation refers to them.
 async function checkSurroundings(tx: Transaction, input: NewConversation): Promise<void> {
   const { account, actor } = tx;
-  await needPlace(tx.connection, { accountId: account.id, actor }, { ...input, lock: 'FOR KEY SHARE' });
+  await needPlace(tx.sql, { accountId: account.id, actor }, { ...input, lock: 'FOR KEY SHARE' });
   await readAssignment(tx, input.inboxId, input);
 }
 
@@ -76,12 +76,11 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
  * more with it. Errors: 403 for an agent outside the inbox; 404 for an inbox or contact that the account does not have.
  */
 export async function needPlace(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: { accountId: number; actor: Actor },
   { inboxId, contactId, lock = '' }: { inboxId: number; contactId: number; lock?: '' | 'FOR KEY SHARE' },
 ): Promise<void> {
   const [found] = await sql<{ inbox_id: number | null; contact_id: number | null }>(
-    executor,
     `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 ${lock}) AS inbox_id,
        (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL ${lock})
          AS contact_id`,
@@ -89,7 +88,7 @@ export async function needPlace(
   );
   if (!found?.inbox_id) throw notFound('Inbox');
   if (!found.contact_id) throw notFound('Contact');
-  if (actor.role === 'agent' && !(await mayServeInbox(executor, accountId, actor.id, inboxId))) {
+  if (actor.role === 'agent' && !(await mayServeInbox(sql, accountId, actor.id, inboxId))) {
     throw forbidden('You are not a member of this inbox');
   }
 }

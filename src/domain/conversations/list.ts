@@ -1,7 +1,7 @@
 import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
 import type { Actor } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { countMatches, type ConversationCounts } from './matches.ts';
 import { assigneeCondition, matching, parametersOf, type ConversationFilter } from './filter.ts';
 
@@ -22,17 +22,17 @@ const countOf = { all: 'all', me: 'mine', unassigned: 'unassigned', assigned: 'a
  * Errors: 404 for an inbox or a team that the account does not have.
  */
 export async function listConversations(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   actor: Actor,
   filter: ConversationFilter,
 ): Promise<ConversationPage> {
-  const counted = await countMatches(executor, { accountId, actor }, filter);
+  const counted = await countMatches(sql, { accountId, actor }, filter);
   const wanted = countOf[filter.assigneeType];
   const stretches = counted
     .map(({ status, inboxIds, [wanted]: matches }): Stretch => ({ status, inboxIds, count: matches }))
     .filter((stretch) => stretch.count > 0);
-  const conversations = await findPage(executor, { accountId, actor, stretches }, filter);
+  const conversations = await findPage(sql, { accountId, actor, stretches }, filter);
   const counts = sumOf(counted);
   return { conversations, count: counts[wanted], counts };
 }
@@ -42,12 +42,12 @@ export async function listConversations(
  * team that the account does not have.
  */
 export async function countConversations(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   actor: Actor,
   filter: ConversationFilter,
 ): Promise<ConversationCounts> {
-  return sumOf(await countMatches(executor, { accountId, actor }, filter));
+  return sumOf(await countMatches(sql, { accountId, actor }, filter));
 }
 
 function sumOf(counted: readonly ConversationCounts[]): ConversationCounts {
@@ -64,7 +64,7 @@ interface Stretch {
 
 // Skips the other pages from the nearer end of the list: at most half of the conversations just counted.
 async function findPage(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor, stretches }: { accountId: number; actor: Actor; stretches: readonly Stretch[] },
   filter: ConversationFilter,
 ): Promise<ListedConversation[]> {
@@ -76,12 +76,12 @@ async function findPage(
   const fromEnd = after < before;
   const direction = filter.ascending === fromEnd ? 'DESC' : 'ASC';
   const position = [size, fromEnd ? after : before, inboxesOf(stretches)];
-  const found = await sql<{ id: number }>(executor, pageStatement({ actor, stretches }, filter, direction), [
+  const found = await sql<{ id: number }>(pageStatement({ actor, stretches }, filter, direction), [
     ...parametersOf(accountId, actor, filter),
     ...position,
   ]);
   const ids = found.map(({ id }) => id);
-  return findListedConversations(executor, accountId, fromEnd ? ids.toReversed() : ids);
+  return findListedConversations(sql, accountId, fromEnd ? ids.toReversed() : ids);
 }
 
 // Sorting this many takes less time than finding them along the index of a long list.

@@ -2,7 +2,7 @@ import { countedConversations } from '../../records/kept-counts.ts';
 import type { ConversationStatus } from '../../records/conversation.ts';
 import { notFound } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { seesEverything } from './access.ts';
 import { isMine, matching, ofKind, parametersOf, type ConversationFilter } from './filter.ts';
 
@@ -33,12 +33,11 @@ interface Row {
 
 /** Counts the matching conversations by status. Errors: 404 for an inbox or a team that the account does not have. */
 export async function countMatches(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: { accountId: number; actor: Actor },
   filter: ConversationFilter,
 ): Promise<StatusCounts[]> {
   const rows = await sql<Row>(
-    executor,
     `SELECT counts.*, $6::bigint IS NULL OR EXISTS (SELECT FROM inboxes WHERE account_id = $1 AND id = $6) AS inbox_is_there,
        $7::bigint IS NULL OR EXISTS (SELECT FROM teams WHERE account_id = $1 AND id = $7) AS team_is_there
      FROM (VALUES (1)) one LEFT JOIN (${countStatement(actor, filter)}) counts ON true`,

@@ -48,7 +48,7 @@ export async function updateMessage(
 
 async function reach(tx: Transaction, place: Place): Promise<{ conversation: Conversation; message: Message }> {
   const conversation = await lockConversation(tx, place.conversationId);
-  const message = await findMessage(tx.connection, tx.account.id, conversation.id, place.messageId);
+  const message = await findMessage(tx.sql, tx.account.id, conversation.id, place.messageId);
   if (!message) throw notFound('Message');
   return { conversation, message };
 }
@@ -78,7 +78,7 @@ export async function saveEdit(
   { conversation, message }: { conversation: Conversation; message: Message },
   changed: ChangedAttributes,
 ): Promise<void> {
-  await saveMessage(tx.connection, tx.account.id, message, tx.now);
+  await saveMessage(tx.sql, tx.account.id, message, tx.now);
   // A receipt is no edit: bots do not receive it.
   const edited = Object.keys(changed).some((name) => name !== 'status');
   const decision = edited ? decide('message_updated', conversation, tx.actor, message) : null;
@@ -97,7 +97,7 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   const eventIds = await blankMessage(tx, place);
   await eraseResponses(tx, { conversationId: conversation.id, eventIds });
   await eraseFromRuns(tx, { ...place, content: message.content });
-  await eraseAnswers(tx.connection, 'message', [message.id]);
+  await eraseAnswers(tx.sql, 'message', [message.id]);
   await deleteFilesOf(tx, message);
   const gone = { content: '', contentAttributes: { deleted: true } };
   Object.assign(message, gone, { attachments: [] });

@@ -1,10 +1,9 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Conversation } from '../../records/conversation.ts';
 
 /** Returns the ids of people who take part in a conversation: its assignee, and authors of its messages and notes. */
-export async function findParticipants(executor: Executor, { id, account, assignee }: Conversation): Promise<number[]> {
+export async function findParticipants(sql: Sql, { id, account, assignee }: Conversation): Promise<number[]> {
   const rows = await sql<{ sender_id: number }>(
-    executor,
     `SELECT DISTINCT sender_id FROM messages
      WHERE account_id = $1 AND conversation_id = $2 AND sender_kind = 'user' AND sender_id IS NOT NULL`,
     [account.id, id],

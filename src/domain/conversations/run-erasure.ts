@@ -1,5 +1,4 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /** Texts shorter than this are in too many records by chance. */
 const minChars = 4;
@@ -40,7 +39,7 @@ export async function eraseFromRuns(
 ): Promise<void> {
   const isTelling = content.length >= minChars;
   const [asJson, plain] = [JSON.stringify(content).slice(1, -1), content].map((text) => text.replaceAll('\\', ''));
-  await sql(tx.connection, statement, [
+  await tx.sql(statement, [
     tx.account.id,
     conversationId,
     String(messageId),
@@ -49,5 +48,5 @@ export async function eraseFromRuns(
     tx.now,
   ]);
   if (!isTelling) return;
-  for (const forget of forgetStatements) await sql(tx.connection, forget, [tx.account.id, conversationId, asJson]);
+  for (const forget of forgetStatements) await tx.sql(forget, [tx.account.id, conversationId, asJson]);
 }

@@ -3,7 +3,7 @@ import { findExcerptsById, type Message } from '../../records/message.ts';
 import { countedConversations } from '../../records/kept-counts.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { containing } from '../../postgres/like.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { seesEverything, visibleConversations } from './access.ts';
 
 /** A conversation with matching public messages, and excerpts of the newest of those, newest first. */
@@ -51,26 +51,26 @@ interface Row {
  * then, and `count` counts within these messages.
  */
 export async function searchConversations(
-  executor: Executor,
+  sql: Sql,
   { accountId, actor }: { accountId: number; actor: Actor },
   { text, page }: { text: string; page: number },
 ): Promise<{ found: FoundConversation[]; count: number; isExact: boolean }> {
   const offset = (page - 1) * foundConversationsPerPage;
   const pattern = containing(text);
   const parameters = [accountId, actor.id, pattern, foundConversationsPerPage, offset];
-  const { way, inboxIds } = await chooseWay(executor, actor, [accountId, actor.id, pattern]);
+  const { way, inboxIds } = await chooseWay(sql, actor, [accountId, actor.id, pattern]);
   const own = way === 'own' ? [inboxIds] : [];
-  const rows = await sql<Row>(executor, statements[way](actor), [...parameters, ...own]);
+  const rows = await sql<Row>(statements[way](actor), [...parameters, ...own]);
   const hits = rows.flatMap(({ id, message_ids: messageIds }) =>
     id === null || !messageIds ? [] : [{ id, messageIds: messageIds.map(Number) }],
   );
   const conversations = await findListedConversations(
-    executor,
+    sql,
     accountId,
     hits.map(({ id }) => id),
   );
   const ids = hits.flatMap(({ messageIds }) => messageIds);
-  const messages = await findExcerptsById(executor, accountId, { ids, text });
+  const messages = await findExcerptsById(sql, accountId, { ids, text });
   const byId = new Map(messages.map((message) => [message.id, message]));
   const found = conversations.map((listed) => {
     const shown = hits.find(({ id }) => id === listed.conversation.id)?.messageIds ?? [];
@@ -95,7 +95,7 @@ interface Sample {
 // Matches count only where the actor may see them: what is common elsewhere must not show in the answer. It only decides by
 // which way the same answer is found.
 async function chooseWay(
-  executor: Executor,
+  sql: Sql,
   actor: Actor,
   parameters: readonly unknown[],
 ): Promise<{ way: Way; inboxIds?: string[] | null }> {
@@ -110,7 +110,7 @@ async function chooseWay(
       FROM sample m ${conversationsFor(actor)} WHERE NOT m.private AND m.content ILIKE $3)
     SELECT (SELECT count(*) FROM sample) AS sampled, found.*, own.*,
       (SELECT min(account_id) = $1 AND max(account_id) = $1 FROM messages) AS is_alone FROM found, (${own}) own`;
-  const [sample] = await sql<Sample>(executor, sampling, parameters);
+  const [sample] = await sql<Sample>(sampling, parameters);
   if (sample?.sampled !== sampledMessages) return { way: 'every' };
   if (sample.matches >= matchesOfCommonText) return { way: 'newest' };
   const isOwn = sample.everywhere >= matchesOfCommonText && sample.seen <= maxSearchedConversations;

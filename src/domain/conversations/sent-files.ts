@@ -1,6 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Actor } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/attachment.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import type { Page } from '../small-rows.ts';
@@ -17,12 +16,11 @@ const places = { conversation: 'c.id', contact: 'c.contact_id' } as const;
 
 /** Returns a page of the files in a conversation, or in those of a contact that the actor may see, the newest first. */
 export async function findSentFiles(
-  em: EntityManager,
+  sql: Sql,
   { accountId, actor }: { accountId: number; actor: Actor },
   { of, id, page }: { of: keyof typeof places; id: number; page: number },
 ): Promise<Page<SentFile>> {
   const found = await sql<{ count: number; id: number | null; message_id: number }>(
-    em,
     `WITH found AS MATERIALIZED (
        SELECT a.id, a.message_id FROM conversations c
        JOIN attachments a ON a.account_id = c.account_id AND a.conversation_id = c.id
@@ -33,7 +31,7 @@ export async function findSentFiles(
     [accountId, actor.id, id, perPage, (page - 1) * perPage],
   );
   const present = found.filter((row) => row.id !== null);
-  const messages = await findMessagesById(em, accountId, [...new Set(present.map((row) => row.message_id))]);
+  const messages = await findMessagesById(sql, accountId, [...new Set(present.map((row) => row.message_id))]);
   const byId = new Map(messages.map((message) => [message.id, message]));
   const rows = present.flatMap((row): SentFile[] => {
     const message = byId.get(row.message_id);

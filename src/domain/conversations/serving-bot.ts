@@ -3,7 +3,6 @@ import { findInboxBots, holdBot, type ServingBot } from '../../records/serving-b
 import { notFound } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { lockConversation } from './access.ts';
 import { whyNoAnswer } from './arbiter.ts';
 import { undergo } from './status.ts';
@@ -23,7 +22,7 @@ export function explainBot(conversation: Conversation): BotExplanation {
 
 // Locked, so that nobody deletes the bot before the conversation or the inbox refers to it.
 async function chooseBot(tx: Transaction, id: number): Promise<ServingBot> {
-  const bot = await holdBot(tx.connection, tx.account.id, id);
+  const bot = await holdBot(tx.sql, tx.account.id, id);
   if (!bot) throw notFound('Agent bot');
   return bot;
 }
@@ -34,8 +33,7 @@ async function chooseBot(tx: Transaction, id: number): Promise<ServingBot> {
  */
 export async function setInboxBot(tx: Transaction, inboxId: number, botId: number | null): Promise<void> {
   if (botId !== null) await chooseBot(tx, botId);
-  const found = await sql(
-    tx.connection,
+  const found = await tx.sql(
     `UPDATE inboxes SET agent_bot_id = $3::bigint,
        updated_at = CASE WHEN agent_bot_id IS DISTINCT FROM $3 THEN $4 ELSE updated_at END
      WHERE account_id = $1 AND id = $2 RETURNING id`,
@@ -86,6 +84,6 @@ async function choose(
 }
 
 async function findInboxBot(tx: Transaction, inboxId: number): Promise<ServingBot | null> {
-  const bots = await findInboxBots(tx.connection, tx.account.id, [inboxId]);
+  const bots = await findInboxBots(tx.sql, tx.account.id, [inboxId]);
   return bots.get(inboxId) ?? null;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { holdFree } from './hold.ts';
 import { wake } from './lifecycle.ts';
 import { inTurns, sweep } from '../upkeep/sweep.ts';
@@ -22,7 +22,7 @@ export function wakeDueSnoozes(database: Database): Promise<number> {
   return sweep<DueSnooze>(database, {
     name: 'waking snoozed conversations',
     nameOf: ({ id, account_id: accountId }) => `conversation ${id} of account ${accountId}`,
-    page: (after) => findDueSnoozes(database.em(), database.clock.now(), after),
+    page: (after) => findDueSnoozes(database.sql, database.clock.now(), after),
     pageSize,
     atOnce: batch,
     together: ({ account_id: accountId }) => accountId,
@@ -31,9 +31,8 @@ export function wakeDueSnoozes(database: Database): Promise<number> {
 }
 
 /** The next conversations whose snooze ended by `now`, in the order of that moment. */
-export function findDueSnoozes(executor: Executor, now: Date, after: DueSnooze | null): Promise<DueSnooze[]> {
+export function findDueSnoozes(sql: Sql, now: Date, after: DueSnooze | null): Promise<DueSnooze[]> {
   return sql<DueSnooze>(
-    executor,
     `SELECT c.id, c.account_id, a.name AS account_name, c.snoozed_until AS due_at
      FROM conversations c JOIN accounts a ON a.id = c.account_id
      WHERE c.status = 'snoozed' AND c.snoozed_until <= $1 AND (c.snoozed_until, c.id) > ($2::timestamptz, $3::bigint)

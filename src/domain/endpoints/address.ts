@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../deliveries/core/endpoint.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 const addresses = {
   webhook: prepared('SELECT url FROM webhooks WHERE account_id = $1 AND id = $2 AND active'),
@@ -8,11 +8,7 @@ const addresses = {
 };
 
 /** The present URL of the endpoint for the account's deliveries; null when it is deleted or switched off. */
-export async function findAddress(
-  executor: Executor,
-  accountId: number,
-  { kind, id }: Endpoint,
-): Promise<string | null> {
-  const [row] = await sql<{ url: string | null }>(executor, addresses[kind], [accountId, id]);
+export async function findAddress(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<string | null> {
+  const [row] = await sql<{ url: string | null }>(addresses[kind], [accountId, id]);
   return row?.url ?? null;
 }

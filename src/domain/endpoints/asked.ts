@@ -9,11 +9,10 @@ import { eventsFor, sampleBody } from '../../events/sample-body.ts';
 import type { EventName } from '../../events/catalog.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { sql } from '../../postgres/sql.ts';
 import type { AgentBot } from '../../records/agent-bot.ts';
 import { Webhook } from '../../records/webhook.ts';
 import { lockOwnBot } from '../bots/bots.ts';
-import { lockIfThere, lockOne } from '../small-rows.ts';
+import { lockIfThere, lockOne, save } from '../small-rows.ts';
 
 /** The rows of endpoints that are called over HTTP, by their kind. */
 interface Servers {
@@ -27,8 +26,8 @@ type ServerId<Kind extends EndpointKind> = Endpoint & { kind: Kind };
  * The endpoint of the account, locked. Errors: 404; 403 for a system bot; 422 for a bot without a server.
  */
 export async function lockServer(tx: Transaction, { kind, id }: Endpoint): Promise<Server> {
-  if (kind === 'webhook') return lockOne(tx.em, Webhook, { id, accountId: tx.account.id });
-  const bot = await lockOwnBot(tx.em, tx.account.id, id);
+  if (kind === 'webhook') return lockOne(tx.sql, Webhook, { id, accountId: tx.account.id });
+  const bot = await lockOwnBot(tx.sql, tx.account.id, id);
   if (!bot.outgoingUrl) throw invalid('', 'outgoing_url', 'The bot has no server: nothing is sent to it');
   return bot;
 }
@@ -56,17 +55,17 @@ function refused(code: string, message: string): ApiError {
  * handled itself.
  */
 export async function resend(tx: Transaction, id: number): Promise<number> {
-  const found = await findOriginal(tx.em, tx.account.id, id);
+  const found = await findOriginal(tx.sql, tx.account.id, id);
   if (!found) throw notFound('Delivery');
   if (found.isRun) throw refused('handled_by_run', handledByRun);
   const { endpoint } = found;
   const isWebhook = endpoint.kind === 'webhook';
   const server = isWebhook
-    ? await lockIfThere(tx.em, Webhook, { id: endpoint.id, accountId: tx.account.id })
+    ? await lockIfThere(tx.sql, Webhook, { id: endpoint.id, accountId: tx.account.id })
     : await lockServer(tx, endpoint);
   checkOn(server);
   if (found.isRunning) throw refused('delivery_running', 'An attempt of this delivery is running: wait for its end');
-  const copy = await copyDelivery(tx.em, tx.account.id, id);
+  const copy = await copyDelivery(tx.sql, tx.account.id, id);
   // It was deleted with its conversation since it was found.
   if (copy === null) throw notFound('Delivery');
   await sendSoon(tx, endpoint);
@@ -90,14 +89,14 @@ export async function sendTest(tx: Transaction, endpoint: Endpoint, wanted: stri
   const body = sampleBody(name, audience, tx.account);
   const { format } = server;
   const formatted = format === 'default' ? null : sampleChatwootBody(name, tx.account);
-  const id = await insertTest(tx.em, tx.account.id, { endpoint, event: name, body, format, formatted });
+  const id = await insertTest(tx.sql, tx.account.id, { endpoint, event: name, body, format, formatted });
   await sendSoon(tx, endpoint);
   return id;
 }
 
 // Behind an open circuit the next probe is due soon: somebody wants to know. Many requests make no more than one.
 async function sendSoon(tx: Transaction, endpoint: Endpoint): Promise<void> {
-  await hurryProbe(tx.em, endpoint);
+  await hurryProbe(tx.sql, endpoint);
   tx.announceDue(endpoint);
 }
 
@@ -107,7 +106,7 @@ async function sendSoon(tx: Transaction, endpoint: Endpoint): Promise<void> {
  */
 export async function cancelPending(tx: Transaction, endpoint: Endpoint): Promise<number> {
   await lockServer(tx, endpoint);
-  const { pending } = await lookAtWaiting(tx.em, tx.account.id, endpoint);
+  const { pending } = await lookAtWaiting(tx.sql, tx.account.id, endpoint);
   await cancelBacklog(tx, endpoint, 'cancelled_on_request');
   return pending;
 }
@@ -119,7 +118,7 @@ export async function pause<Kind extends EndpointKind>(
 ): Promise<Servers[Kind]> {
   const server = await lockServer(tx, endpoint);
   if (!server.pausedAt) Object.assign(server, { pausedAt: tx.now, updatedAt: tx.now });
-  await tx.em.flush();
+  await save(tx.sql, server);
   return server as Servers[Kind];
 }
 
@@ -142,9 +141,9 @@ export async function resume<Kind extends EndpointKind>(
   const pausedMs = Math.max(0, tx.now.getTime() - server.pausedAt.getTime());
   if (server.failingSince) server.failingSince = new Date(server.failingSince.getTime() + pausedMs);
   Object.assign(server, { pausedAt: null, updatedAt: tx.now });
-  await tx.em.flush();
-  await sql(tx.em, noteResumption[endpoint.kind], [endpoint.id]);
-  await giveBackProbes(tx.em, endpoint.kind, [endpoint.id]);
+  await save(tx.sql, server);
+  await tx.sql(noteResumption[endpoint.kind], [endpoint.id]);
+  await giveBackProbes(tx.sql, endpoint.kind, [endpoint.id]);
   tx.announceDue(endpoint);
   return server as Servers[Kind];
 }

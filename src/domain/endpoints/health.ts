@@ -1,7 +1,7 @@
 import type { Transaction } from '../../events/transaction.ts';
 import type { Endpoint } from '../../deliveries/core/endpoint.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { moment, momentOrNull, sql } from '../../postgres/sql.ts';
+import { moment, momentOrNull } from '../../postgres/sql.ts';
 import {
   nextHealth,
   type EndpointHealth,
@@ -62,7 +62,7 @@ export async function learnFrom(tx: Transaction, attempt: AttemptOnEndpoint): Pr
   if (known === null || known === 'locked') return known;
   const { kind, id } = attempt.endpoint;
   const { health, change } = nextHealth(known.health, { ...attempt, kind, now: known.now });
-  await sql(tx.em, writes[kind], [
+  await tx.sql(writes[kind], [
     id,
     health.isProven,
     health.consecutiveFailures,
@@ -79,8 +79,8 @@ async function lockHealth(
   tx: Transaction,
   { endpoint }: AttemptOnEndpoint,
 ): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
-  const [row] = await sql<HealthRow>(tx.em, lock[endpoint.kind], [tx.account.id, endpoint.id]);
-  if (!row && (await sql(tx.em, find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
+  const [row] = await tx.sql<HealthRow>(lock[endpoint.kind], [tx.account.id, endpoint.id]);
+  if (!row && (await tx.sql(find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
   // The endpoint was deleted, switched off or moved: the attempt shows nothing of it.
   if (!row || row.url !== endpoint.url) return null;
   const health = {
@@ -96,5 +96,5 @@ async function lockHealth(
 
 async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['endpoint']): Promise<void> {
   if (kind === 'webhook') return void (await disableWebhook(tx, { id, url }, webhookExpired));
-  await sql(tx.em, 'UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
+  await tx.sql('UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
 }

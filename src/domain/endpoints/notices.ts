@@ -1,5 +1,5 @@
 import type { Database } from '../../postgres/database.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 /** Whom notices go to. */
@@ -13,8 +13,8 @@ const administrators = `
   WHERE a.account_id = $1 AND a.role = 'administrator' AND s.person_id IS NOT NULL ORDER BY s.id LIMIT 100`;
 
 /** The administrators of the account who have accepted their invitation. */
-export function findAdministrators(executor: Executor, accountId: number): Promise<Recipient[]> {
-  return sql<Recipient>(executor, administrators, [accountId]);
+export function findAdministrators(sql: Sql, accountId: number): Promise<Recipient[]> {
+  return sql<Recipient>(administrators, [accountId]);
 }
 
 // During a pause nothing is tried, and nothing ages.
@@ -41,7 +41,7 @@ export function tellFailing(database: Database): Promise<number> {
   return sweep<{ id: number }>(database, {
     name: 'telling of failing webhooks',
     nameOf: ({ id }) => `webhook ${id}`,
-    page: (after) => sql<{ id: number }>(database.em(), findStatement, [after?.id ?? 0, pageSize]),
+    page: (after) => database.sql<{ id: number }>(findStatement, [after?.id ?? 0, pageSize]),
     pageSize,
     atOnce: 1,
     work: async ([found]) => (found ? tell(database, found.id) : 0),
@@ -50,7 +50,7 @@ export function tellFailing(database: Database): Promise<number> {
 
 // The update decides which of several processes tells.
 async function tell(database: Database, id: number): Promise<number> {
-  const [row] = await sql<FailingRow>(database.em(), tellStatement, [id]);
+  const [row] = await database.sql<FailingRow>(tellStatement, [id]);
   if (!row) return 0;
   const { account_id: accountId, account_name: name, consecutive_failures: failures, ...webhook } = row;
   const reason = `Every attempt has failed for an hour, ${failures} by now`;

@@ -12,7 +12,7 @@ import {
 import { fleetingEvents } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { findAddress } from './address.ts';
 import { sweep } from '../upkeep/sweep.ts';
 import { checkOn, lockServer } from './asked.ts';
@@ -44,16 +44,16 @@ export async function recover(
   if (end <= since)
     throw invalid(until ? '/until' : '/since', 'range', 'The time must begin before it ends, and not later than now');
   const wanted = { endpoint, since, until: end, states: states ?? (['exhausted', 'cancelled'] as const), leftOut };
-  const started = await insertRecovery(tx.em, tx.account.id, wanted);
+  const started = await insertRecovery(tx.sql, tx.account.id, wanted);
   for (let step = 0; step < stepsAtOnce; step++) if (!(await goOnRecovering(tx, started.id))) break;
   return started;
 }
 
 /** Does a batch of a recovery; true when another can follow. */
 async function goOnRecovering(tx: Transaction, id: number): Promise<boolean> {
-  const { due, more } = await recoverSome(tx.em, id, {
+  const { due, more } = await recoverSome(tx.sql, id, {
     leftOut,
-    isOn: async (accountId, endpoint) => (await findAddress(tx.em, accountId, endpoint)) !== null,
+    isOn: async (accountId, endpoint) => (await findAddress(tx.sql, accountId, endpoint)) !== null,
   });
   if (due) tx.announceDue(due);
   return more;
@@ -68,7 +68,7 @@ export function finishRecoveries(database: Database): Promise<number> {
   return sweep<Unfinished>(database, {
     name: 'recovering deliveries',
     nameOf: ({ id, account }) => `recovery ${id} of account ${account.id}`,
-    page: (after) => findUnfinishedRecoveries(database.em(), { after: after?.id ?? 0, limit: pageSize }),
+    page: (after) => findUnfinishedRecoveries(database.sql, { after: after?.id ?? 0, limit: pageSize }),
     pageSize,
     atOnce: 1,
     work: async ([recovery]) => (recovery ? goOnFor(database, recovery) : 0),
@@ -84,11 +84,11 @@ async function goOnFor(database: Database, { id, account }: Unfinished): Promise
 
 /** A recovery of the endpoint, and how far it got. Errors: 404. */
 export async function readRecovery(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   which: { endpoint: Endpoint; id: number },
 ): Promise<Recovery> {
-  const recovery = await findRecovery(executor, accountId, which);
+  const recovery = await findRecovery(sql, accountId, which);
   if (!recovery) throw notFound('Recovery');
   return recovery;
 }

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { Contact } from '../../records/contact.ts';
 import { maxSourceIds } from '../../records/source-ids.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { maxAttributeBytes } from '../changes.ts';
-import { update } from '../small-rows.ts';
+import { countRows, createRow, findRow, save, update } from '../small-rows.ts';
 import type { NewContact } from '../contacts/contacts.ts';
 import { lockImported, noteImported, type Imported } from './imports.ts';
 
@@ -64,8 +63,7 @@ type Present = ReadonlyMap<string, boolean>;
 /** Returns what is here of contacts that were copied, by their ids: of most of them nothing has changed, in a second run. */
 async function findPresent(tx: Transaction, ids: readonly number[]): Promise<ReadonlyMap<number, Present>> {
   if (ids.length === 0) return new Map();
-  const rows = await sql<{ id: number; inbox_id: number | null; source_id: string; admits: boolean }>(
-    tx.connection,
+  const rows = await tx.sql<{ id: number; inbox_id: number | null; source_id: string; admits: boolean }>(
     `SELECT c.id, k.inbox_id, k.source_id, k.admits FROM contacts c
      LEFT JOIN contact_inboxes k ON k.account_id = c.account_id AND k.contact_id = c.id
      WHERE c.account_id = $1 AND c.id = ANY ($2) AND c.deletion_requested_at IS NULL`,
@@ -87,7 +85,7 @@ function isAsCopied(given: ForeignContact, { version }: Imported, present: Prese
 
 async function create(tx: Transaction, importId: number, given: ForeignContact): Promise<ContactOutcome> {
   const { identifier } = given.contact;
-  const present = identifier === null ? null : await tx.em.findOne(Contact, { accountId: tx.account.id, identifier });
+  const present = identifier === null ? null : await findRow(tx.sql, Contact, { accountId: tx.account.id, identifier });
   const contact = present ?? (await insert(tx, given));
   if (present) await fill(tx, present, given);
   await join(tx, contact.id, given.sources);
@@ -111,7 +109,7 @@ async function fill(tx: Transaction, present: Contact, { contact, lastActivityAt
     customAttributes: filled(present.customAttributes, customAttributes),
     additionalAttributes: filled(present.additionalAttributes, additionalAttributes),
   };
-  if (update(present, values, tx.now)) await tx.em.flush();
+  if (update(present, values, tx.now)) await save(tx.sql, present);
 }
 
 type Attributes = Record<string, unknown>;
@@ -123,7 +121,7 @@ function filled(present: Attributes, theirs: Attributes): Attributes {
 }
 
 async function insert(tx: Transaction, { contact, lastActivityAt, createdAt }: ForeignContact): Promise<Contact> {
-  const made = tx.em.create(Contact, {
+  return createRow(tx.sql, Contact, {
     ...contact,
     visitorAttributes: {},
     accountId: tx.account.id,
@@ -131,8 +129,6 @@ async function insert(tx: Transaction, { contact, lastActivityAt, createdAt }: F
     createdAt,
     updatedAt: tx.now,
   });
-  await tx.em.flush();
-  return made;
 }
 
 // One that was found here was never read from there: it stays as it is.
@@ -143,13 +139,13 @@ async function renew(
   copied: Imported,
 ): Promise<ContactOutcome['outcome']> {
   const version = versionOf(given);
-  const contact = await tx.em.findOne(Contact, { accountId: tx.account.id, id: copied.localId });
+  const contact = await findRow(tx.sql, Contact, { accountId: tx.account.id, id: copied.localId });
   if (!contact || contact.deletionRequestedAt) return 'deleted';
   await join(tx, contact.id, given.sources);
   if (copied.version === null || copied.version === version) return 'unchanged';
   if (contact.updatedAt > copied.writtenAt || (await isTaken(tx, contact.id, given.contact.identifier))) return 'kept';
   update(contact, given.contact, tx.now);
-  await tx.em.flush();
+  await save(tx.sql, contact);
   const { complete } = copied;
   await noteImported(tx, importId, 'contact', [{ foreignId: given.foreignId, localId: contact.id, version, complete }]);
   return 'updated';
@@ -157,7 +153,7 @@ async function renew(
 
 async function isTaken(tx: Transaction, id: number, identifier: string | null): Promise<boolean> {
   if (identifier === null) return false;
-  return (await tx.em.count(Contact, { accountId: tx.account.id, identifier, id: { $ne: id } })) > 0;
+  return (await countRows(tx.sql, Contact, { accountId: tx.account.id, identifier, id: { $ne: id } })) > 0;
 }
 
 function versionOf({ contact }: ForeignContact): string {
@@ -168,8 +164,7 @@ function versionOf({ contact }: ForeignContact): string {
 // they may be of two persons, and each would lead to the conversations of both.
 async function join(tx: Transaction, contactId: number, sources: ForeignContact['sources']): Promise<void> {
   for (const { inboxId, sourceId, admits } of sources) {
-    await sql(
-      tx.connection,
+    await tx.sql(
       `INSERT INTO contact_inboxes (account_id, contact_id, inbox_id, source_id, admits, created_at)
        SELECT $1, $2, id, $4, $5 AND NOT EXISTS (SELECT FROM contact_inboxes
            WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND source_id <> $4), $6
@@ -185,8 +180,7 @@ async function join(tx: Transaction, contactId: number, sources: ForeignContact[
 
 async function label(tx: Transaction, contactId: number, titles: readonly string[]): Promise<void> {
   if (titles.length === 0) return;
-  await sql(
-    tx.connection,
+  await tx.sql(
     `INSERT INTO contact_labels (account_id, contact_id, label_id)
      SELECT $1, $2, id FROM labels WHERE account_id = $1 AND title = ANY ($3) ORDER BY id ON CONFLICT DO NOTHING`,
     [tx.account.id, contactId, titles],

@@ -1,8 +1,8 @@
+import { createRow } from '../small-rows.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Conversation, ConversationStatus, Priority } from '../../records/conversation.ts';
 import { Contact } from '../../records/contact.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { lockImported, noteImported, type Imported } from './imports.ts';
 import { importMessages, type ForeignMessage } from './messages.ts';
 import { noteMissingMessages } from './missing-messages.ts';
@@ -116,8 +116,7 @@ async function create(tx: Transaction, given: ForeignConversation): Promise<Held
 
 // Whoever holds one that admits would be let in, and conversations show theirs to all who see them.
 async function findSource(tx: Transaction, place: { inboxId: number; contactId: number }): Promise<string | null> {
-  const [row] = await sql<{ source_id: string }>(
-    tx.connection,
+  const [row] = await tx.sql<{ source_id: string }>(
     `SELECT source_id FROM contact_inboxes WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3 AND NOT admits
      ORDER BY id DESC LIMIT 1`,
     [tx.account.id, place.inboxId, place.contactId],
@@ -126,8 +125,12 @@ async function findSource(tx: Transaction, place: { inboxId: number; contactId: 
 }
 
 async function addUnknownContact(tx: Transaction, { createdAt }: ForeignConversation): Promise<number> {
-  const contact = tx.em.create(Contact, { name: 'Unknown', accountId: tx.account.id, createdAt, updatedAt: tx.now });
-  await tx.em.flush();
+  const contact = await createRow(tx.sql, Contact, {
+    name: 'Unknown',
+    accountId: tx.account.id,
+    createdAt,
+    updatedAt: tx.now,
+  });
   return contact.id;
 }
 
@@ -136,8 +139,7 @@ async function isThere(
   tx: Transaction,
   { inboxId, contactId }: { inboxId: number; contactId: number | null },
 ): Promise<boolean> {
-  const rows = await sql<{ inbox: number | null; contact: number | null }>(
-    tx.connection,
+  const rows = await tx.sql<{ inbox: number | null; contact: number | null }>(
     `SELECT (SELECT id FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE) AS inbox,
        (SELECT id FROM contacts WHERE account_id = $1 AND id = $3 AND deletion_requested_at IS NULL FOR KEY SHARE) AS contact`,
     [tx.account.id, inboxId, contactId],
@@ -196,5 +198,5 @@ const labelStatement = `
   SELECT label_id FROM gone UNION ALL SELECT label_id FROM added`;
 
 async function label(tx: Transaction, { id }: Conversation, titles: readonly string[]): Promise<boolean> {
-  return (await sql(tx.connection, labelStatement, [tx.account.id, id, titles])).length > 0;
+  return (await tx.sql(labelStatement, [tx.account.id, id, titles])).length > 0;
 }

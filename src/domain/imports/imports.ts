@@ -1,5 +1,5 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import { lockAccount } from '../people/seats.ts';
 
 /** What is copied record by record. */
@@ -50,13 +50,12 @@ export interface Import {
 export async function listImports(tx: Transaction): Promise<Import[]> {
   await lockAccount(tx);
   const statement = 'SELECT id, source FROM imports WHERE account_id = $1 ORDER BY id';
-  return sql<Import>(tx.connection, statement, [tx.account.id]);
+  return tx.sql<Import>(statement, [tx.account.id]);
 }
 
 /** Begins an import that the account does not have: its id. */
 export async function beginImport(tx: Transaction, source: string): Promise<number> {
-  const rows = await sql<{ id: number }>(
-    tx.connection,
+  const rows = await tx.sql<{ id: number }>(
     'INSERT INTO imports (account_id, source, created_at) VALUES ($1, $2, $3) RETURNING id',
     [tx.account.id, source, tx.now],
   );
@@ -73,18 +72,17 @@ export async function lockImported(
   { kind, foreignIds }: { kind: ImportedKind; foreignIds: readonly number[] },
 ): Promise<Map<number, Imported>> {
   const lock = 'SELECT FROM imports WHERE account_id = $1 AND id = $2 FOR NO KEY UPDATE';
-  await sql(tx.connection, lock, [tx.account.id, importId]);
-  return findImported(tx.connection, { accountId: tx.account.id, importId }, { kind, foreignIds });
+  await tx.sql(lock, [tx.account.id, importId]);
+  return findImported(tx.sql, { accountId: tx.account.id, importId }, { kind, foreignIds });
 }
 
 /** What an import has of records, of all of a kind when none are named, by their ids there. */
 export async function findImported(
-  executor: Executor,
+  sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
   { kind, foreignIds = null }: { kind: ImportedKind; foreignIds?: readonly number[] | null },
 ): Promise<Map<number, Imported>> {
   const rows = await sql<Row>(
-    executor,
     `SELECT foreign_id, local_id, version, cursor, complete, written_at FROM imported
      WHERE account_id = $1 AND import_id = $2 AND kind = $3 AND ($4::bigint[] IS NULL OR foreign_id = ANY ($4))`,
     [accountId, importId, kind, foreignIds],
@@ -94,12 +92,11 @@ export async function findImported(
 
 /** Copies of a kind that are not complete, behind one of them, by their ids there: a page. */
 export async function findIncomplete(
-  executor: Executor,
+  sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
   { kind, after, limit }: { kind: ImportedKind; after: number; limit: number },
 ): Promise<number[]> {
   const rows = await sql<{ foreign_id: number }>(
-    executor,
     `SELECT foreign_id FROM imported WHERE account_id = $1 AND import_id = $2 AND kind = $3 AND foreign_id > $4
        AND NOT complete ORDER BY foreign_id LIMIT $5`,
     [accountId, importId, kind, after, limit],
@@ -109,12 +106,11 @@ export async function findIncomplete(
 
 /** Returns how many copies of a kind are not complete. */
 export async function countIncomplete(
-  executor: Executor,
+  sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
   kind: ImportedKind,
 ): Promise<number> {
   const [row] = await sql<{ count: number }>(
-    executor,
     'SELECT count(*) FROM imported WHERE account_id = $1 AND import_id = $2 AND kind = $3 AND NOT complete',
     [accountId, importId, kind],
   );
@@ -145,8 +141,7 @@ export async function noteImported(
     return `($1, $2, $3, ${at(0)}::bigint, ${at(1)}::bigint, ${at(2)}::text, ${at(3)}::bigint, ${at(4)}::boolean, $4)`;
   });
   if (copies.length === 0) return;
-  await sql(
-    tx.connection,
+  await tx.sql(
     `INSERT INTO imported (account_id, import_id, kind, foreign_id, local_id, version, cursor, complete, written_at)
      VALUES ${places.join(', ')}
      ON CONFLICT (account_id, import_id, kind, foreign_id) DO UPDATE SET version = excluded.version,

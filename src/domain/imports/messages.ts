@@ -1,7 +1,6 @@
 import type { Conversation } from '../../records/conversation.ts';
 import { insertMessages, type MessageDraft } from '../../records/message.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { writeSet } from '../../postgres/write-set.ts';
 import { holdFiles } from '../attachments/rows.ts';
 import { nextSilence, stateOf } from '../conversations/silence.ts';
@@ -38,11 +37,9 @@ export async function importMessages(
   if (messages.length === 0) return;
   const files = messages.flatMap(({ attachments }) => attachments);
   if (files.length > 0) await holdFiles(tx, files);
-  const ids = await sql<{ id: number }>(
-    tx.connection,
-    `SELECT nextval('messages_id_seq') AS id FROM generate_series(1, $1::int)`,
-    [messages.length],
-  );
+  const ids = await tx.sql<{ id: number }>(`SELECT nextval('messages_id_seq') AS id FROM generate_series(1, $1::int)`, [
+    messages.length,
+  ]);
   const targets = await findTargets(tx, conversation, messages);
   for (const [index, { foreignId }] of messages.entries()) targets.set(foreignId, (ids[index] as { id: number }).id);
   const added = messages.map(({ sender, repliesTo, contentAttributes, ...draft }, index) => ({
@@ -53,7 +50,7 @@ export async function importMessages(
     conversationId: conversation.id,
   }));
   const statement = writeSet(tx.account.id, insertMessages(added, { areOld: true }));
-  if (statement) await sql(tx.connection, statement.text, statement.parameters);
+  if (statement) await tx.sql(statement.text, statement.parameters);
   const missing = added.flatMap(({ id: messageId, foreignId, missingFiles: positions = [] }) =>
     positions.length > 0 ? [{ messageId, foreignId, foreignConversationId, positions }] : [],
   );
@@ -77,8 +74,7 @@ async function findTargets(
     repliesTo === undefined || own.has(repliesTo) ? [] : [String(repliesTo)],
   );
   if (wanted.length === 0) return new Map();
-  const rows = await sql<{ id: number; foreign_id: string }>(
-    tx.connection,
+  const rows = await tx.sql<{ id: number; foreign_id: string }>(
     `SELECT id, content_attributes #>> '{chatwoot,id}' AS foreign_id FROM messages
      WHERE account_id = $1 AND conversation_id = $2 AND content_attributes #>> '{chatwoot,id}' = ANY ($3)`,
     [tx.account.id, id, wanted],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { writeSet } from '../../postgres/write-set.ts';
 import { attachFiles, type Attachment } from '../../records/attachment.ts';
 import { findMessage, saveMessage, type Message } from '../../records/message.ts';
@@ -37,14 +37,7 @@ export async function noteMissingFiles(
   const statement = `INSERT INTO missing_files
       (account_id, import_id, message_id, foreign_conversation_id, foreign_id, positions) VALUES ($1, $2, $3, $4, $5, $6)`;
   for (const { messageId, foreignConversationId, foreignId, positions } of missing)
-    await sql(tx.connection, statement, [
-      tx.account.id,
-      importId,
-      messageId,
-      foreignConversationId,
-      foreignId,
-      positions,
-    ]);
+    await tx.sql(statement, [tx.account.id, importId, messageId, foreignConversationId, foreignId, positions]);
 }
 
 interface Row {
@@ -56,12 +49,11 @@ interface Row {
 
 /** Messages of which an import misses files, behind one of them: a page. */
 export async function findMissingFiles(
-  executor: Executor,
+  sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
   { after, limit }: { after: number; limit: number },
 ): Promise<MissingFiles[]> {
   const rows = await sql<Row>(
-    executor,
     `SELECT message_id, foreign_id, foreign_conversation_id, positions FROM missing_files
      WHERE account_id = $1 AND import_id = $2 AND message_id > $3 ORDER BY message_id LIMIT $4`,
     [accountId, importId, after, limit],
@@ -93,12 +85,12 @@ export async function addMissingFiles(tx: Transaction, missing: MissingFiles, fo
 async function holdMessage(tx: Transaction, { messageId, positions }: MissingFiles): Promise<Message | null> {
   const scope = [tx.account.id, messageId];
   const place = 'SELECT conversation_id FROM messages WHERE account_id = $1 AND id = $2';
-  const [row] = await sql<{ conversation_id: number }>(tx.connection, place, scope);
+  const [row] = await tx.sql<{ conversation_id: number }>(place, scope);
   const conversation = row ? await tx.conversation(row.conversation_id) : null;
   if (!conversation) return null;
   const noted = 'SELECT positions FROM missing_files WHERE account_id = $1 AND message_id = $2 FOR UPDATE';
-  const [known] = await sql<{ positions: number[] }>(tx.connection, noted, scope);
-  const message = await findMessage(tx.connection, tx.account.id, conversation.id, messageId);
+  const [known] = await tx.sql<{ positions: number[] }>(noted, scope);
+  const message = await findMessage(tx.sql, tx.account.id, conversation.id, messageId);
   if (!message || !isDeepStrictEqual(known?.positions, positions)) return null;
   if (message.content !== '' || message.attachments.length > 0) return message;
   await settle(tx, { messageId }, []);
@@ -114,9 +106,9 @@ async function attach(tx: Transaction, message: Message, { files, words, placeho
     contentAttributes: { ...own, chatwoot: { ...rest, ...(words.length > 0 ? { attachments: words } : {}) } },
     attachments: [...message.attachments, ...files],
   });
-  await saveMessage(tx.connection, tx.account.id, message, tx.now);
+  await saveMessage(tx.sql, tx.account.id, message, tx.now);
   const statement = writeSet(tx.account.id, attachFiles([{ ...message, attachments: files }]));
-  if (statement) await sql(tx.connection, statement.text, statement.parameters);
+  if (statement) await tx.sql(statement.text, statement.parameters);
 }
 
 /** Notes what is missing still. */
@@ -127,8 +119,8 @@ async function settle(
 ): Promise<void> {
   const scope = [tx.account.id, messageId];
   await (positions.length === 0
-    ? sql(tx.connection, 'DELETE FROM missing_files WHERE account_id = $1 AND message_id = $2', scope)
-    : sql(tx.connection, 'UPDATE missing_files SET positions = $3 WHERE account_id = $1 AND message_id = $2', [
+    ? tx.sql('DELETE FROM missing_files WHERE account_id = $1 AND message_id = $2', scope)
+    : tx.sql('UPDATE missing_files SET positions = $3 WHERE account_id = $1 AND message_id = $2', [
         ...scope,
         positions,
       ]));

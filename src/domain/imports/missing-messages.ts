@@ -1,5 +1,5 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { discardFiles } from '../attachments/rows.ts';
 import { lockImported } from './imports.ts';
 import { importMessages, type ForeignMessage } from './messages.ts';
@@ -19,17 +19,16 @@ export async function noteMissingMessages(
   const statement = `INSERT INTO missing_messages (account_id, import_id, foreign_id, foreign_conversation_id)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`;
   for (const { foreignId, foreignConversationId } of missing)
-    await sql(tx.connection, statement, [tx.account.id, importId, foreignId, foreignConversationId]);
+    await tx.sql(statement, [tx.account.id, importId, foreignId, foreignConversationId]);
 }
 
 /** Messages that an import left out, behind one of them: a page. */
 export async function findMissingMessages(
-  executor: Executor,
+  sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
   { after, limit }: { after: number; limit: number },
 ): Promise<MissingMessage[]> {
   const rows = await sql<{ foreign_id: number; foreign_conversation_id: number }>(
-    executor,
     `SELECT foreign_id, foreign_conversation_id FROM missing_messages
      WHERE account_id = $1 AND import_id = $2 AND foreign_id > $3 ORDER BY foreign_id LIMIT $4`,
     [accountId, importId, after, limit],
@@ -63,5 +62,5 @@ export async function addMissingMessage(
 export async function forgetMissingMessage(tx: Transaction, importId: number, foreignId: number): Promise<boolean> {
   const statement = `DELETE FROM missing_messages WHERE account_id = $1 AND import_id = $2 AND foreign_id = $3
     RETURNING foreign_id`;
-  return (await sql(tx.connection, statement, [tx.account.id, importId, foreignId])).length > 0;
+  return (await tx.sql(statement, [tx.account.id, importId, foreignId])).length > 0;
 }

@@ -1,5 +1,4 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { lockImported } from './imports.ts';
 
 /** A note about a contact, to be copied. */
@@ -27,8 +26,7 @@ export async function importNotes(
   let copied = 0;
   for (let at = 0; at < notes.length; at += notesAtOnce)
     copied += await write(tx, known.localId, notes.slice(at, at + notesAtOnce));
-  await sql(
-    tx.connection,
+  await tx.sql(
     `UPDATE imported SET complete = true WHERE account_id = $1 AND import_id = $2 AND kind = 'contact' AND foreign_id = $3`,
     [tx.account.id, importId, foreignId],
   );
@@ -36,8 +34,7 @@ export async function importNotes(
 }
 
 async function write(tx: Transaction, contactId: number, notes: readonly ForeignNote[]): Promise<number> {
-  const rows = await sql(
-    tx.connection,
+  const rows = await tx.sql(
     `WITH held AS MATERIALIZED (SELECT id FROM contacts
        WHERE account_id = $1 AND id = $2 AND deletion_requested_at IS NULL FOR KEY SHARE)
      INSERT INTO contact_notes (account_id, contact_id, user_id, content, created_at)

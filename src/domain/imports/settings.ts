@@ -1,5 +1,4 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { createAttributeDefinition, type NewAttributeDefinition } from '../attribute-definitions.ts';
 import { pause } from '../endpoints/asked.ts';
 import { createInbox, type NewInbox } from '../inboxes/inboxes.ts';
@@ -31,7 +30,7 @@ export function importInbox(
   inbox: Omit<NewInbox, 'accountId' | 'agentBotId' | 'now'>,
 ): Promise<Copied> {
   return copy(tx, record, 'inbox', async () => {
-    const { id } = await createInbox(tx.em, { ...inbox, accountId: tx.account.id, agentBotId: null, now: tx.now });
+    const { id } = await createInbox(tx.sql, { ...inbox, accountId: tx.account.id, agentBotId: null, now: tx.now });
     return { outcome: 'created', localId: id };
   });
 }
@@ -132,6 +131,6 @@ async function copy(
 }
 
 async function findId(tx: Transaction, statement: string, name: string): Promise<number | null> {
-  const [row] = await sql<{ id: number }>(tx.connection, statement, [tx.account.id, name]);
+  const [row] = await tx.sql<{ id: number }>(statement, [tx.account.id, name]);
   return row?.id ?? null;
 }

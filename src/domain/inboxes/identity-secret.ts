@@ -1,6 +1,6 @@
 import { Inbox } from '../../records/inbox.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { lockOne } from '../small-rows.ts';
+import { lockOne, save } from '../small-rows.ts';
 
 // A day for the site's server to switch to the new secret.
 const bothCountMs = 24 * 3_600_000;
@@ -10,13 +10,13 @@ const bothCountMs = 24 * 3_600_000;
  * secret are valid too. Errors: 404.
  */
 export async function rotateIdentitySecret(tx: Transaction, id: number, sealedSecret: string): Promise<Inbox> {
-  const inbox = await lockOne(tx.em, Inbox, { id, accountId: tx.account.id });
+  const inbox = await lockOne(tx.sql, Inbox, { id, accountId: tx.account.id });
   Object.assign(inbox, {
     identitySecret: sealedSecret,
     previousIdentitySecret: inbox.identitySecret ?? null,
     previousIdentitySecretExpiresAt: new Date(tx.now.getTime() + bothCountMs),
     updatedAt: tx.now,
   });
-  await tx.em.flush();
+  await save(tx.sql, inbox);
   return inbox;
 }

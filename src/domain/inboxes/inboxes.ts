@@ -1,28 +1,26 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Inbox, type WorkingDay } from '../../records/inbox.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import type { Actor, Transaction, Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { mayServeInbox } from '../conversations/access.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
-import { lockOne, readOne, update } from '../small-rows.ts';
+import { createRow, deleteRows, findRows, lockOne, readOne, save, update } from '../small-rows.ts';
 
 /** The inboxes that a user of the account may see, by name: administrators all, agents those they are members of. */
-export async function listInboxes(em: EntityManager, accountId: number, actor: Actor): Promise<Inbox[]> {
+export async function listInboxes(sql: Sql, accountId: number, actor: Actor): Promise<Inbox[]> {
   const rows = await sql<{ id: number }>(
-    em,
     `SELECT id FROM inboxes WHERE account_id = $1 AND ($3 OR id IN (
        SELECT inbox_id FROM inbox_members WHERE account_id = $1 AND user_id = $2))`,
     [accountId, actor.id, actor.role === 'administrator'],
   );
-  return em.find(Inbox, { accountId, id: rows.map(({ id }) => id) }, { orderBy: { name: 'asc', id: 'asc' } });
+  return findRows(sql, Inbox, { accountId, id: rows.map(({ id }) => id) }, { orderBy: { name: 'asc', id: 'asc' } });
 }
 
 /** An inbox of the account. Errors: 404, 403 for an agent who is not a member of it. */
-export async function readInbox(em: EntityManager, accountId: number, actor: Actor, id: number): Promise<Inbox> {
-  const inbox = await readOne(em, Inbox, { id, accountId });
-  if (!(await mayServeInbox(em, accountId, actor.id, id))) throw forbidden('You are not a member of this inbox');
+export async function readInbox(sql: Sql, accountId: number, actor: Actor, id: number): Promise<Inbox> {
+  const inbox = await readOne(sql, Inbox, { id, accountId });
+  if (!(await mayServeInbox(sql, accountId, actor.id, id))) throw forbidden('You are not a member of this inbox');
   return inbox;
 }
 
@@ -83,22 +81,20 @@ function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<Inbox
 }
 
 /** Creates an inbox, with its bot if any. Errors: 422 for invalid settings. */
-export async function createInbox(em: EntityManager, { now, settings = {}, ...rest }: NewInbox): Promise<Inbox> {
+export async function createInbox(sql: Sql, { now, settings = {}, ...rest }: NewInbox): Promise<Inbox> {
   checkSettings(settings);
-  const inbox = em.create(Inbox, { ...settings, ...rest, createdAt: now, updatedAt: now });
-  await em.flush();
-  return inbox;
+  return createRow(sql, Inbox, { ...settings, ...rest, createdAt: now, updatedAt: now });
 }
 
 function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
-  return lockOne(tx.em, Inbox, { id, accountId: tx.account.id });
+  return lockOne(tx.sql, Inbox, { id, accountId: tx.account.id });
 }
 
 /** Changes the settings of an inbox. Errors: 404, 422 for invalid settings. */
 export async function updateInbox(tx: Transaction, id: number, settings: Partial<InboxSettings>): Promise<Inbox> {
   checkSettings(settings);
   const inbox = await lockInbox(tx, id);
-  if (update(inbox, settings, tx.now)) await tx.em.flush();
+  if (update(inbox, settings, tx.now)) await save(tx.sql, inbox);
   return inbox;
 }
 
@@ -111,14 +107,13 @@ async function deleteBatch(tx: Transaction, inboxId: number): Promise<void> {
 }
 
 async function removeWhenEmpty(tx: Transaction, id: number): Promise<boolean> {
-  const inbox = await lockInbox(tx, id);
-  const left = await sql(tx.em, 'SELECT FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT 1', [
+  const { accountId } = await lockInbox(tx, id);
+  const left = await tx.sql('SELECT FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT 1', [
     tx.account.id,
     id,
   ]);
   if (left.length > 0) return false;
-  tx.em.remove(inbox);
-  await tx.em.flush();
+  await deleteRows(tx.sql, Inbox, { id, accountId });
   return true;
 }
 

@@ -1,7 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Inbox } from '../../records/inbox.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { checkAgents } from '../people/agents.ts';
 import { detachAndRemove } from '../conversations/detach.ts';
 import type { MemberChange } from '../people/teams.ts';
@@ -9,20 +8,20 @@ import { unassign } from '../conversations/unassign.ts';
 import { lockOne } from '../small-rows.ts';
 
 /** The ids of an inbox's members. */
-export function findInboxMembers(em: EntityManager, accountId: number, inboxId: number): Promise<number[]> {
+export function findInboxMembers(sql: Sql, accountId: number, inboxId: number): Promise<number[]> {
   const statement = 'SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2';
-  return findUserIds(em, statement, [accountId, inboxId]);
+  return findUserIds(sql, statement, [accountId, inboxId]);
 }
 
-async function findUserIds(em: EntityManager, statement: string, parameters: readonly unknown[]): Promise<number[]> {
-  const rows = await sql<{ user_id: number }>(em, statement, parameters);
+async function findUserIds(sql: Sql, statement: string, parameters: readonly unknown[]): Promise<number[]> {
+  const rows = await sql<{ user_id: number }>(statement, parameters);
   return rows.map((row) => row.user_id);
 }
 
 /** The ids of all agents to whom conversations of an inbox may be assigned: its members, and all administrators. */
-export function findAssignable(em: EntityManager, accountId: number, inboxId: number): Promise<number[]> {
+export function findAssignable(sql: Sql, accountId: number, inboxId: number): Promise<number[]> {
   return findUserIds(
-    em,
+    sql,
     `SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2
      UNION SELECT user_id FROM agents WHERE account_id = $1 AND role = 'administrator'`,
     [accountId, inboxId],
@@ -35,13 +34,12 @@ async function admitMembers(
   inboxId: number,
   { userIds, change }: { userIds: readonly number[]; change: MemberChange },
 ): Promise<number[]> {
-  const { em, account } = tx;
-  await lockOne(em, Inbox, { id: inboxId, accountId: account.id });
-  await checkAgents(em, account.id, userIds);
+  const { sql, account } = tx;
+  await lockOne(sql, Inbox, { id: inboxId, accountId: account.id });
+  await checkAgents(sql, account.id, userIds);
   const scope = [account.id, inboxId, userIds];
   if (change !== 'remove') {
     await sql(
-      em,
       `INSERT INTO inbox_members (account_id, inbox_id, user_id) SELECT $1, $2, user_id
        FROM unnest($3::bigint[]) AS user_id ORDER BY user_id ON CONFLICT DO NOTHING`,
       scope,
@@ -50,7 +48,7 @@ async function admitMembers(
   if (change === 'add') return [];
   const meant = change === 'remove' ? 'user_id = ANY ($3)' : 'NOT (user_id = ANY ($3))';
   return findUserIds(
-    em,
+    sql,
     `SELECT user_id FROM inbox_members WHERE account_id = $1 AND inbox_id = $2 AND ${meant} ORDER BY user_id`,
     scope,
   );
@@ -63,8 +61,8 @@ function removeMember(transact: Transact, inboxId: number, userId: number): Prom
     referring: `SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2 AND inbox_id = ${inboxId}
       AND NOT EXISTS (SELECT FROM agents WHERE account_id = $1 AND user_id = $2 AND role = 'administrator')`,
     ...unassign(userId),
-    lock: (tx) => sql(tx.em, `SELECT ${member} FOR UPDATE`, [tx.account.id, inboxId, userId]),
-    remove: (tx) => sql(tx.em, `DELETE ${member}`, [tx.account.id, inboxId, userId]),
+    lock: (tx) => tx.sql(`SELECT ${member} FOR UPDATE`, [tx.account.id, inboxId, userId]),
+    remove: (tx) => tx.sql(`DELETE ${member}`, [tx.account.id, inboxId, userId]),
   });
 }
 

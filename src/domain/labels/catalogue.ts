@@ -1,12 +1,21 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Label } from '../../records/label.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { detachAndRemove } from '../conversations/detach.ts';
 import { holdConversations } from '../conversations/hold.ts';
 import { noteRename, tellRename, tellRest } from './renames.ts';
 import { maxLabelsPerAccount, takeLabelTurn } from '../conversations/label-making.ts';
-import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
+import {
+  checkRoom,
+  createRow,
+  deleteRows,
+  findRows,
+  lockOne,
+  readOne,
+  save,
+  uniqueOr422,
+  update,
+} from '../small-rows.ts';
 
 export interface NewLabel {
   title: string;
@@ -21,8 +30,8 @@ const renameBatch = 200;
 const carriers = 'SELECT conversation_id FROM conversation_labels WHERE account_id = $1 AND label_id = $2';
 
 /** All labels of the account, by title; their number is limited, so there are no pages. */
-export function listLabels(em: EntityManager, accountId: number): Promise<Label[]> {
-  return em.find(Label, { accountId }, { orderBy: { title: 'asc' } });
+export function listLabels(sql: Sql, accountId: number): Promise<Label[]> {
+  return findRows(sql, Label, { accountId }, { orderBy: { title: 'asc' } });
 }
 
 const refuseTitle = uniqueOr422('labels_title_unique', '/title', 'Another label of this account has this title');
@@ -31,19 +40,19 @@ const refuseTitle = uniqueOr422('labels_title_unique', '/title', 'Another label 
 export async function createLabel(tx: Transaction, input: NewLabel): Promise<Label> {
   await takeLabelTurn(tx);
   await checkRoom(tx, Label, { most: maxLabelsPerAccount, plural: 'labels' });
-  const label = tx.em.create(Label, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
-  await tx.em.flush().catch(refuseTitle);
-  return label;
+  return createRow(tx.sql, Label, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now }).catch(
+    refuseTitle,
+  );
 }
 
 function lockLabel(tx: Transaction, id: number): Promise<Label> {
-  return lockOne(tx.em, Label, { id, accountId: tx.account.id });
+  return lockOne(tx.sql, Label, { id, accountId: tx.account.id });
 }
 
 // Lock order: conversations before the label, as when a conversation is labelled.
 async function lockForChange(tx: Transaction, id: number, title: string | undefined): Promise<Label> {
   if (title !== undefined) {
-    const label = await readOne(tx.em, Label, { id, accountId: tx.account.id });
+    const label = await readOne(tx.sql, Label, { id, accountId: tx.account.id });
     if (label.title !== title) {
       await holdConversations(tx, `${carriers} ORDER BY conversation_id LIMIT ${renameBatch}`, [id]);
     }
@@ -56,7 +65,7 @@ async function changeLabel(tx: Transaction, id: number, input: Partial<NewLabel>
   const label = await lockForChange(tx, id, input.title);
   const previousTitle = label.title;
   if (!update(label, input, tx.now)) return label;
-  await tx.em.flush().catch(refuseTitle);
+  await save(tx.sql, label).catch(refuseTitle);
   if (label.title === previousTitle) return label;
   await noteRename(tx, id, previousTitle);
   await tellRename(tx, id);
@@ -79,8 +88,7 @@ export async function deleteLabel(transact: Transact, id: number): Promise<void>
     referring: carriers,
     detach: async (tx, conversations) => {
       const ids = conversations.map((conversation) => conversation.id);
-      const rows = await sql<{ id: number; title: string }>(
-        tx.em,
+      const rows = await tx.sql<{ id: number; title: string }>(
         `DELETE FROM conversation_labels cl USING labels l
          WHERE cl.account_id = $1 AND cl.label_id = $2 AND cl.conversation_id = ANY ($3)
            AND l.account_id = cl.account_id AND l.id = cl.label_id
@@ -97,6 +105,6 @@ export async function deleteLabel(transact: Transact, id: number): Promise<void>
       });
     },
     lock: (tx) => lockLabel(tx, id),
-    remove: (tx) => tx.em.nativeDelete(Label, { id, accountId: tx.account.id }),
+    remove: (tx) => deleteRows(tx.sql, Label, { id, accountId: tx.account.id }),
   });
 }

@@ -1,6 +1,5 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact, type Transaction, type Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { holdConversations } from '../conversations/hold.ts';
 import { updateConversations, type Change } from '../conversations/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
@@ -12,8 +11,7 @@ const untold = `SELECT conversation_id FROM label_renames WHERE account_id = $1 
 
 /** Stores for each conversation with the label that the rename is still to be said; an earlier stored title is kept. */
 export async function noteRename(tx: Transaction, labelId: number, previousTitle: string): Promise<void> {
-  await sql(
-    tx.em,
+  await tx.sql(
     `INSERT INTO label_renames (account_id, label_id, conversation_id, previous_title)
      SELECT account_id, label_id, conversation_id, $3 FROM conversation_labels WHERE account_id = $1 AND label_id = $2
      ON CONFLICT DO NOTHING`,
@@ -25,15 +23,13 @@ export async function noteRename(tx: Transaction, labelId: number, previousTitle
 export async function tellRename(tx: Transaction, labelId: number): Promise<boolean> {
   // Lock order: conversations before the label. Read afterwards, when the title cannot change any more.
   await holdConversations(tx, untold, [labelId]);
-  const [label] = await sql<{ title: string }>(
-    tx.em,
+  const [label] = await tx.sql<{ title: string }>(
     'SELECT title FROM labels WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
     [tx.account.id, labelId],
   );
   if (!label) return false;
   const conversations = await tx.conversations({ ids: untold, parameters: [labelId] });
-  const told = await sql<{ conversation_id: number; previous_title: string }>(
-    tx.em,
+  const told = await tx.sql<{ conversation_id: number; previous_title: string }>(
     `DELETE FROM label_renames WHERE account_id = $1 AND label_id = $2 AND conversation_id = ANY ($3)
      RETURNING conversation_id, previous_title`,
     [tx.account.id, labelId, conversations.map(({ id }) => id)],
@@ -65,8 +61,7 @@ interface Unfinished {
 const pageSize = 100;
 
 function findUnfinished(database: Database, after: Unfinished | null): Promise<Unfinished[]> {
-  return sql<Unfinished>(
-    database.em(),
+  return database.sql<Unfinished>(
     `SELECT DISTINCT r.label_id, r.account_id, a.name AS account_name
      FROM label_renames r JOIN accounts a ON a.id = r.account_id WHERE r.label_id > $1 ORDER BY r.label_id LIMIT ${pageSize}`,
     [after?.label_id ?? 0],

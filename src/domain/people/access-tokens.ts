@@ -1,4 +1,5 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteRows, findRows } from '../small-rows.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { notFound } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { AccessToken } from '../../records/access-token.ts';
@@ -7,13 +8,13 @@ import { AccessToken } from '../../records/access-token.ts';
 const mostListed = 100;
 
 /** What lets somebody act as the person at this moment, access tokens and sign-ins, the newest first. */
-export function listTokens(em: EntityManager, userId: number, now: Date): Promise<AccessToken[]> {
+export function listTokens(sql: Sql, userId: number, now: Date): Promise<AccessToken[]> {
   const valid = [{ expiresAt: null }, { expiresAt: { $gt: now } }];
-  return em.find(AccessToken, { userId, $or: valid }, { orderBy: { id: 'desc' }, limit: mostListed });
+  return findRows(sql, AccessToken, { userId, $or: valid }, { orderBy: { id: 'desc' }, limit: mostListed });
 }
 
 /** Ends an access token or a sign-in of a person, and the streams that it opened. Errors: 404, also for those of others. */
-export async function revokeToken({ em }: OuterTransaction, userId: number, id: number): Promise<void> {
-  const revoked = await em.nativeDelete(AccessToken, { id, userId });
+export async function revokeToken({ sql }: OuterTransaction, userId: number, id: number): Promise<void> {
+  const revoked = await deleteRows(sql, AccessToken, { id, userId });
   if (revoked === 0) throw notFound('Access token');
 }

@@ -1,12 +1,11 @@
 import { Agent } from '../../records/agent.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { checkNotLastAdministrator } from './agents.ts';
 import { detachAndRemove } from '../conversations/detach.ts';
 import { closeInvitations } from './invitations.ts';
 import { leaveSeat, revokeIdleTokens } from './seats.ts';
 import { unassign } from '../conversations/unassign.ts';
-import { lockOne, readOne } from '../small-rows.ts';
+import { deleteRows, lockOne, readOne, save } from '../small-rows.ts';
 
 /**
  * Removes an agent from the account, its teams and inboxes, and unassigns the agent's conversations. Says
@@ -17,26 +16,26 @@ export async function deleteAgent(transact: Transact, userId: number): Promise<v
   await detachAndRemove(transact, userId, {
     referring: 'SELECT id FROM conversations WHERE account_id = $1 AND assignee_id = $2',
     ...unassign(userId),
-    lock: (tx) => lockOne(tx.em, Agent, { accountId: tx.account.id, userId }),
+    lock: (tx) => lockOne(tx.sql, Agent, { accountId: tx.account.id, userId }),
     remove: (tx) => removeMembership(tx, userId),
   });
 }
 
 // Revoked first, because unassigning may take several transactions: from now on the agent sees no conversation.
 async function shutOut(tx: Transaction, userId: number): Promise<void> {
-  const agent = await readOne(tx.em, Agent, { accountId: tx.account.id, userId });
+  const agent = await readOne(tx.sql, Agent, { accountId: tx.account.id, userId });
   if (agent.role === 'administrator') await checkNotLastAdministrator(tx, userId);
   agent.role = 'agent';
-  await tx.em.flush();
+  await save(tx.sql, agent);
   const scope = [tx.account.id, userId];
-  await sql(tx.em, 'DELETE FROM inbox_members WHERE account_id = $1 AND user_id = $2', scope);
-  await sql(tx.em, 'DELETE FROM team_members WHERE account_id = $1 AND user_id = $2', scope);
+  await tx.sql('DELETE FROM inbox_members WHERE account_id = $1 AND user_id = $2', scope);
+  await tx.sql('DELETE FROM team_members WHERE account_id = $1 AND user_id = $2', scope);
   await closeInvitations(tx, userId);
 }
 
 // The seat stays to name the author of messages and notes. A person without any account loses the access tokens.
 async function removeMembership(tx: Transaction, userId: number): Promise<void> {
   const personId = await leaveSeat(tx, userId);
-  await tx.em.nativeDelete(Agent, { accountId: tx.account.id, userId });
-  if (personId !== null) await revokeIdleTokens(tx.em, [personId]);
+  await deleteRows(tx.sql, Agent, { accountId: tx.account.id, userId });
+  if (personId !== null) await revokeIdleTokens(tx.sql, [personId]);
 }

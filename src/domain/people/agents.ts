@@ -1,8 +1,8 @@
 import { Agent } from '../../records/agent.ts';
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
-import { checkRoom, readOne, update } from '../small-rows.ts';
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { checkRoom, readOne, save, update } from '../small-rows.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import { closeInvitations, invite } from './invitations.ts';
 import { lockAccount, lockSeat, makeSeat } from './seats.ts';
 
@@ -41,12 +41,11 @@ const maxAgentsPerAccount = 1000;
 
 /** Agents of the account, by name: all, or those of the given ids that exist. */
 export async function findAgents(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   userIds: readonly number[] | null = null,
 ): Promise<AgentProfile[]> {
   const rows = await sql<AgentRow>(
-    executor,
     `SELECT s.id, g.account_id, s.person_id, s.name, s.email, g.role, g.availability, s.avatar_url, g.created_at, g.updated_at
      FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
      WHERE g.account_id = $1 AND ($2::bigint[] IS NULL OR g.user_id = ANY ($2)) ORDER BY lower(s.name), s.id`,
@@ -68,16 +67,15 @@ export async function findAgents(
 }
 
 /** An agent of the account. Errors: 404. */
-export async function readAgent(executor: Executor, accountId: number, userId: number): Promise<AgentProfile> {
-  const [agent] = await findAgents(executor, accountId, [userId]);
+export async function readAgent(sql: Sql, accountId: number, userId: number): Promise<AgentProfile> {
+  const [agent] = await findAgents(sql, accountId, [userId]);
   if (!agent) throw notFound('Agent');
   return agent;
 }
 
 /** Checks that all of these are agents of the account, and locks them against deletion. Errors: 404. */
-export async function checkAgents(executor: Executor, accountId: number, userIds: readonly number[]): Promise<void> {
+export async function checkAgents(sql: Sql, accountId: number, userIds: readonly number[]): Promise<void> {
   const rows = await sql(
-    executor,
     'SELECT FROM agents WHERE account_id = $1 AND user_id = ANY ($2) ORDER BY user_id FOR KEY SHARE',
     [accountId, userIds],
   );
@@ -100,8 +98,7 @@ type Part = Pick<Agent, 'role' | 'availability'>;
 
 /** Inserts the agent of a seat that has none. */
 export async function insertAgent(tx: Transaction, userId: number, { role, availability }: Part): Promise<void> {
-  await sql(
-    tx.em,
+  await tx.sql(
     `INSERT INTO agents (account_id, user_id, role, availability, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,
     [tx.account.id, userId, role, availability, tx.now],
   );
@@ -119,13 +116,13 @@ export async function createAgent(tx: Transaction, input: NewAgent, token: strin
   if (userId === null) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
   await insertAgent(tx, userId, input);
   await invite(tx, userId, token);
-  return readAgent(tx.em, tx.account.id, userId);
+  return readAgent(tx.sql, tx.account.id, userId);
 }
 
 /** Invites an agent again; earlier links become void. Errors: 404, 422 when the invitation has been accepted, 429. */
 export async function inviteAgain(tx: Transaction, userId: number, token: string): Promise<AgentProfile> {
   await lockAccount(tx);
-  const agent = await readAgent(tx.em, tx.account.id, userId);
+  const agent = await readAgent(tx.sql, tx.account.id, userId);
   if (agent.confirmed) throw invalid('', 'confirmed', 'This agent has already accepted the invitation');
   await closeInvitations(tx, userId);
   await invite(tx, userId, token);
@@ -150,8 +147,7 @@ function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges)
  */
 export async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
   // One lock order, so that two administrators who step down at the same time do so one after the other.
-  const administrators = await sql<{ user_id: number }>(
-    tx.em,
+  const administrators = await tx.sql<{ user_id: number }>(
     `SELECT g.user_id FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
      WHERE g.account_id = $1 AND g.role = 'administrator' AND s.person_id IS NOT NULL
      ORDER BY g.user_id FOR NO KEY UPDATE OF g`,
@@ -166,8 +162,7 @@ export async function checkNotLastAdministrator(tx: Transaction, userId: number)
 }
 
 async function rename(tx: Transaction, userId: number, name: string): Promise<boolean> {
-  const renamed = await sql(
-    tx.em,
+  const renamed = await tx.sql(
     'UPDATE seats SET name = $3 WHERE account_id = $1 AND id = $2 AND name <> $3 RETURNING id',
     [tx.account.id, userId, name],
   );
@@ -183,12 +178,12 @@ export async function updateAgent(tx: Transaction, userId: number, changes: Agen
   const { name, ...membership } = changes;
   // Changes of the account's agents are serialized: agent and seat are two rows, and the last administrator is counted.
   await lockAccount(tx);
-  const agent = await readOne(tx.em, Agent, { accountId: tx.account.id, userId });
+  const agent = await readOne(tx.sql, Agent, { accountId: tx.account.id, userId });
   if (agent.role === 'administrator' && membership.role === 'agent') await checkNotLastAdministrator(tx, userId);
   // Lock order: the agent before its seat, as in the agent's removal.
   await lockSeat(tx, userId);
   if (name !== undefined && (await rename(tx, userId, name))) agent.updatedAt = tx.now;
   update(agent, membership, tx.now);
-  await tx.em.flush();
-  return readAgent(tx.em, tx.account.id, userId);
+  await save(tx.sql, agent);
+  return readAgent(tx.sql, tx.account.id, userId);
 }

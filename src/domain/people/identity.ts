@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Named } from '../../records/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
+import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 
 /** The holder of an access token. */
 export interface Principal {
@@ -45,19 +45,19 @@ const lockedPrincipalStatements = {
 };
 
 /** The holder of the token with this SHA-256, also of one that has expired, or null. */
-export async function findPrincipal(executor: Executor, tokenHash: Buffer): Promise<Principal | null> {
-  const [row] = await sql<PrincipalRow>(executor, principalStatement, [tokenHash]);
+export async function findPrincipal(sql: Sql, tokenHash: Buffer): Promise<Principal | null> {
+  const [row] = await sql<PrincipalRow>(principalStatement, [tokenHash]);
   return row ? toPrincipal(row) : null;
 }
 
 /** Whether the token's holder is still as it was read, and the token valid. */
 export async function isSamePrincipal(
-  executor: Executor,
+  sql: Sql,
   { tokenHash, principal }: { tokenHash: Buffer; principal: Principal },
   { now, lock }: Check,
 ): Promise<boolean> {
   const statement = lock ? lockedPrincipalStatements[lock] : principalStatement;
-  const [row] = await sql<PrincipalRow>(executor, statement, [tokenHash]);
+  const [row] = await sql<PrincipalRow>(statement, [tokenHash]);
   return isValid(principal, now) && row !== undefined && isDeepStrictEqual(toPrincipal(row), principal);
 }
 
@@ -101,9 +101,8 @@ export interface Membership {
 }
 
 /** The memberships of a user, oldest first. */
-export async function findMemberships(executor: Executor, userId: number): Promise<Membership[]> {
+export async function findMemberships(sql: Sql, userId: number): Promise<Membership[]> {
   const rows = await sql<Named & { agent_id: number } & Pick<Membership, 'role' | 'availability'>>(
-    executor,
     `SELECT a.id, a.name, s.id AS agent_id, g.role, g.availability FROM seats s
      JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id JOIN accounts a ON a.id = s.account_id
      WHERE s.person_id = $1 AND s.left_at IS NULL ORDER BY g.id`,
@@ -147,22 +146,18 @@ export interface Identity {
 }
 
 /** Reads the identity of the token with this SHA-256, also of one that has expired, in an account; null when nobody holds it. */
-export async function readIdentity(
-  executor: Executor,
-  tokenHash: Buffer,
-  accountId: number | null,
-): Promise<Identity | null> {
-  const [row] = await sql<IdentityRow>(executor, identityStatement, [tokenHash, accountId]);
+export async function readIdentity(sql: Sql, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
+  const [row] = await sql<IdentityRow>(identityStatement, [tokenHash, accountId]);
   if (!row) return null;
   const expiresAt = momentOrNull(row.expires_at);
   return { tokenHash, accountId, row, principal: toPrincipal(row), entry: toEntry(row, accountId), expiresAt };
 }
 
 /** Whether everything is still as it was read, and the token valid. */
-export async function isUnchanged(executor: Executor, identity: Identity, { now, lock }: Check): Promise<boolean> {
+export async function isUnchanged(sql: Sql, identity: Identity, { now, lock }: Check): Promise<boolean> {
   const { tokenHash, accountId, row } = identity;
   const statement = lock ? heldIdentityStatement : identityStatement;
-  const rows = await sql<IdentityRow>(executor, statement, [tokenHash, accountId]);
+  const rows = await sql<IdentityRow>(statement, [tokenHash, accountId]);
   return isValid(identity, now) && isDeepStrictEqual(rows, [row]);
 }
 

@@ -1,8 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { createRow, findRows, updateRows } from '../small-rows.ts';
 import { Invitation } from '../../records/invitation.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { hashToken, looksForged } from '../../lib/tokens.ts';
 import { findOrCreatePerson, grantFirstToken } from './users.ts';
 import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
@@ -18,19 +18,19 @@ export async function invite(tx: Transaction, userId: number, token: string): Pr
   await checkRate(tx);
   await forgetOld(tx);
   const accountId = tx.account.id;
-  tx.em.create(Invitation, {
+  await createRow(tx.sql, Invitation, {
     accountId,
     userId,
     tokenHash: hashToken(token),
     expiresAt: new Date(tx.now.getTime() + lifetimeMs),
     createdAt: tx.now,
   });
-  await tx.em.flush();
 }
 
 async function checkRate(tx: Transaction): Promise<void> {
   const hourAgo = new Date(tx.now.getTime() - hourMs);
-  const recent = await tx.em.find(
+  const recent = await findRows(
+    tx.sql,
     Invitation,
     { accountId: tx.account.id, createdAt: { $gt: hourAgo } },
     { orderBy: { createdAt: 'desc' }, limit: maxInvitationsPerHour },
@@ -47,9 +47,8 @@ async function checkRate(tx: Transaction): Promise<void> {
 // came with an import, and name the authors of its messages.
 async function forgetOld(tx: Transaction): Promise<void> {
   const scope = [tx.account.id, new Date(tx.now.getTime() - keptMs)];
-  await sql(tx.em, 'DELETE FROM invitations WHERE account_id = $1 AND created_at < $2', scope);
-  await sql(
-    tx.em,
+  await tx.sql('DELETE FROM invitations WHERE account_id = $1 AND created_at < $2', scope);
+  await tx.sql(
     `DELETE FROM seats s WHERE account_id = $1 AND person_id IS NULL AND left_at < $2 AND NOT EXISTS (
        SELECT FROM imported i WHERE i.account_id = s.account_id AND i.local_id = s.id AND i.kind IN ('agent', 'author'))`,
     scope,
@@ -58,7 +57,7 @@ async function forgetOld(tx: Transaction): Promise<void> {
 
 /** Withdraws the open invitations to a seat. */
 export async function closeInvitations(tx: Transaction, userId: number): Promise<void> {
-  await tx.em.nativeUpdate(Invitation, { accountId: tx.account.id, userId, closedAt: null }, { closedAt: tx.now });
+  await updateRows(tx.sql, Invitation, { accountId: tx.account.id, userId, closedAt: null }, { closedAt: tx.now });
 }
 
 /** An invitation that can be accepted: account and seat. */
@@ -82,11 +81,10 @@ function gone(code: string, message: string): ApiError {
 }
 
 /** The invitation of the token. Errors: 404 for an unknown token, 410 for a used, withdrawn or expired invitation. */
-export async function findInvitation(executor: Executor, token: string, now: Date): Promise<OpenInvitation> {
+export async function findInvitation(sql: Sql, token: string, now: Date): Promise<OpenInvitation> {
   const [row] = looksForged(token)
     ? []
     : await sql<OpenRow>(
-        executor,
         `SELECT i.account_id, a.name AS account_name, s.id, s.name, s.email,
            i.closed_at IS NOT NULL OR s.person_id IS NOT NULL OR s.left_at IS NOT NULL AS closed, i.expires_at <= $2 AS expired
          FROM invitations i JOIN accounts a ON a.id = i.account_id
@@ -116,13 +114,13 @@ async function accept(
   await lockAccount(tx);
   await lockSeat(tx, seatId);
   // Read again after waiting for the locks: it may have been accepted or withdrawn meanwhile.
-  const invitation = await findInvitation(tx.em, token, tx.now);
+  const invitation = await findInvitation(tx.sql, token, tx.now);
   const { seat } = invitation;
-  const personId = await findOrCreatePerson(tx.em, seat, tx.now);
+  const personId = await findOrCreatePerson(tx.sql, seat, tx.now);
   await takeSeat(tx, seat.id, personId);
   await closeInvitations(tx, seat.id);
   // Only a first token: with a second one, whoever reads the person's mail could enter the person's other accounts.
-  const granted = await grantFirstToken(tx.em, personId, accessToken, tx.now);
+  const granted = await grantFirstToken(tx.sql, personId, accessToken, tx.now);
   return { ...invitation, granted };
 }
 
@@ -133,9 +131,9 @@ async function accept(
  */
 export async function acceptInvitation(
   transact: Transact<OuterTransaction>,
-  em: EntityManager,
+  sql: Sql,
   { token, accessToken, now }: { token: string; accessToken: string; now: Date },
 ): Promise<AcceptedInvitation> {
-  const { account, seat } = await findInvitation(em, token, now);
+  const { account, seat } = await findInvitation(sql, token, now);
   return transact((tx) => accept(tx.in(account), seat.id, { token, accessToken }));
 }

@@ -1,6 +1,6 @@
 import { readIdentity, type Identity } from './identity.ts';
 import type { Clock } from '../../lib/ports.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** The caller is not as admitted any more. */
 export class OutdatedIdentity extends Error {}
@@ -27,8 +27,8 @@ export class Identities {
   }
 
   /** Reads the identity of the token with this SHA-256 in an account, and remembers it; null when nobody holds it. */
-  async read(executor: Executor, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
-    const identity = await readIdentity(executor, tokenHash, accountId);
+  async read(sql: Sql, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
+    const identity = await readIdentity(sql, tokenHash, accountId);
     const key = keyOf(tokenHash, accountId);
     this.#remembered.delete(key);
     const [oldest] = this.#remembered.keys();

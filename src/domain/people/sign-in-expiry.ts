@@ -1,5 +1,4 @@
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 const pageSize = 1000;
@@ -11,16 +10,14 @@ export function deleteExpiredSignIns(database: Database): Promise<number> {
     name: 'deleting expired sign-ins',
     nameOf: ({ id }) => String(id),
     page: (after) =>
-      sql<{ id: number }>(
-        database.em(),
+      database.sql<{ id: number }>(
         `SELECT id FROM access_tokens WHERE expires_at <= $1 AND id > $2 ORDER BY id LIMIT ${pageSize}`,
         [now, after?.id ?? 0],
       ),
     pageSize,
     atOnce: pageSize,
     work: async (found) => {
-      const deleted = await sql(
-        database.em(),
+      const deleted = await database.sql(
         'DELETE FROM access_tokens WHERE expires_at <= $1 AND id = ANY ($2) RETURNING id',
         [now, found.map(({ id }) => id)],
       );

@@ -1,7 +1,7 @@
 import { ApiError, forbidden, unauthenticated } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { hashToken, isSignIn, lastFour, looksForged } from '../../lib/tokens.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { findPrincipal } from './identity.ts';
 import { lockPerson } from './users.ts';
 
@@ -20,22 +20,20 @@ const removedLinks = 10;
  * Errors: 401 for a token that is not valid, 403 for a bot's, 410 for a link that was used or has expired.
  */
 export async function signIn(
-  { em, now }: OuterTransaction,
+  { sql, now }: OuterTransaction,
   proven: Proven,
   { token, expiresAt, userAgent }: { token: string; expiresAt: Date; userAgent: string | null },
 ): Promise<number> {
-  const userId = await ('link' in proven ? redeemLink(em, proven.link, now) : findHolder(em, proven.accessToken));
-  await lockPerson(em, userId);
+  const userId = await ('link' in proven ? redeemLink(sql, proven.link, now) : findHolder(sql, proven.accessToken));
+  await lockPerson(sql, userId);
   // The token may have been revoked before its holder was locked.
-  if ('accessToken' in proven) await findHolder(em, proven.accessToken);
+  if ('accessToken' in proven) await findHolder(sql, proven.accessToken);
   await sql(
-    em,
     `DELETE FROM access_tokens WHERE id IN (
        SELECT id FROM access_tokens WHERE user_id = $1 AND expires_at IS NOT NULL ORDER BY id DESC OFFSET ${maxSignIns - 1})`,
     [userId],
   );
   await sql(
-    em,
     `INSERT INTO access_tokens (user_id, token_hash, last_four, created_at, expires_at, user_agent)
      VALUES ($1, $2, $3, $4, $5, $6)`,
     [userId, hashToken(token), lastFour(token), now, expiresAt, userAgent],
@@ -43,16 +41,15 @@ export async function signIn(
   return userId;
 }
 
-async function findHolder(executor: Executor, token: string): Promise<number> {
-  const principal = isSignIn(token) || looksForged(token) ? null : await findPrincipal(executor, hashToken(token));
+async function findHolder(sql: Sql, token: string): Promise<number> {
+  const principal = isSignIn(token) || looksForged(token) ? null : await findPrincipal(sql, hashToken(token));
   if (!principal) throw unauthenticated();
   if (principal.kind === 'agent_bot') throw forbidden('Bots cannot sign in: this is the access token of a bot');
   return principal.id;
 }
 
-async function redeemLink(executor: Executor, link: string, now: Date): Promise<number> {
+async function redeemLink(sql: Sql, link: string, now: Date): Promise<number> {
   const [row] = await sql<{ user_id: number }>(
-    executor,
     'DELETE FROM sign_in_links WHERE link_hash = $1 AND expires_at > $2 RETURNING user_id',
     [hashToken(link), now],
   );
@@ -62,14 +59,13 @@ async function redeemLink(executor: Executor, link: string, now: Date): Promise<
 }
 
 /** Ends a sign-in. */
-export async function signOut({ em }: OuterTransaction, token: string): Promise<void> {
-  await sql(em, 'DELETE FROM access_tokens WHERE token_hash = $1 AND expires_at IS NOT NULL', [hashToken(token)]);
+export async function signOut({ sql }: OuterTransaction, token: string): Promise<void> {
+  await sql('DELETE FROM access_tokens WHERE token_hash = $1 AND expires_at IS NOT NULL', [hashToken(token)]);
 }
 
 /** Lets whoever has the link sign in as the person, once and within 30 minutes. */
-export async function grantSignInLink({ em, now }: OuterTransaction, userId: number, link: string): Promise<void> {
+export async function grantSignInLink({ sql, now }: OuterTransaction, userId: number, link: string): Promise<void> {
   await sql(
-    em,
     `WITH expired AS (
        DELETE FROM sign_in_links WHERE link_hash IN (
          SELECT link_hash FROM sign_in_links WHERE expires_at <= $3

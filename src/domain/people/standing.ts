@@ -1,5 +1,5 @@
 import type { Identity } from './identity.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** A person who is in an account by a token for as long as nobody ends either. */
 export interface Standing {
@@ -19,13 +19,12 @@ export function standingOf({ tokenHash, accountId, entry }: Identity): Standing 
 
 /** Those who still hold their token, or are signed in, their seat and their role, by one statement. */
 export async function findStanding<Held extends Standing>(
-  executor: Executor,
+  sql: Sql,
   held: readonly Held[],
   now: Date,
 ): Promise<Set<Held>> {
   if (held.length === 0) return new Set();
   const rows = await sql<{ place: number }>(
-    executor,
     `SELECT h.place FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::text[]) WITH ORDINALITY
        AS h (token_hash, account_id, agent_id, role, place)
      JOIN access_tokens k ON k.token_hash = h.token_hash AND (k.expires_at IS NULL OR k.expires_at > $5)

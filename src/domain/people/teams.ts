@@ -1,10 +1,19 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Team } from '../../records/team.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { checkAgents } from './agents.ts';
 import { detachAndRemove } from '../conversations/detach.ts';
-import { checkRoom, lockOne, readOne, uniqueOr422, update } from '../small-rows.ts';
+import {
+  checkRoom,
+  createRow,
+  deleteRows,
+  findRows,
+  lockOne,
+  readOne,
+  save,
+  uniqueOr422,
+  update,
+} from '../small-rows.ts';
 
 export interface NewTeam {
   name: string;
@@ -16,17 +25,17 @@ export interface NewTeam {
 const maxTeamsPerAccount = 500;
 
 /** The teams of the account, by name. */
-export function listTeams(em: EntityManager, accountId: number): Promise<Team[]> {
-  return em.find(Team, { accountId }, { orderBy: { name: 'asc' } });
+export function listTeams(sql: Sql, accountId: number): Promise<Team[]> {
+  return findRows(sql, Team, { accountId }, { orderBy: { name: 'asc' } });
 }
 
 /** A team of the account. Errors: 404. */
-export function readTeam(em: EntityManager, accountId: number, id: number): Promise<Team> {
-  return readOne(em, Team, { id, accountId });
+export function readTeam(sql: Sql, accountId: number, id: number): Promise<Team> {
+  return readOne(sql, Team, { id, accountId });
 }
 
 function lockTeam(tx: Transaction, id: number): Promise<Team> {
-  return lockOne(tx.em, Team, { id, accountId: tx.account.id });
+  return lockOne(tx.sql, Team, { id, accountId: tx.account.id });
 }
 
 const refuseName = uniqueOr422('teams_name_unique', '/name', 'Another team of this account has this name');
@@ -34,15 +43,15 @@ const refuseName = uniqueOr422('teams_name_unique', '/name', 'Another team of th
 /** Creates a team. Errors: 422 for a name in use, and when the account has too many teams. */
 export async function createTeam(tx: Transaction, input: NewTeam): Promise<Team> {
   await checkRoom(tx, Team, { most: maxTeamsPerAccount, plural: 'teams' });
-  const team = tx.em.create(Team, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now });
-  await tx.em.flush().catch(refuseName);
-  return team;
+  return createRow(tx.sql, Team, { ...input, accountId: tx.account.id, createdAt: tx.now, updatedAt: tx.now }).catch(
+    refuseName,
+  );
 }
 
 /** Changes a team. Errors: 404, 422 for a name in use. */
 export async function updateTeam(tx: Transaction, id: number, input: Partial<NewTeam>): Promise<Team> {
   const team = await lockTeam(tx, id);
-  if (update(team, input, tx.now)) await tx.em.flush().catch(refuseName);
+  if (update(team, input, tx.now)) await save(tx.sql, team).catch(refuseName);
   return team;
 }
 
@@ -58,7 +67,7 @@ export function deleteTeam(transact: Transact, id: number): Promise<void> {
           return { conversation, changed: { team_id: { previous: id, current: null } } };
         }),
     lock: (tx) => lockTeam(tx, id),
-    remove: (tx) => tx.em.nativeDelete(Team, { id, accountId: tx.account.id }),
+    remove: (tx) => deleteRows(tx.sql, Team, { id, accountId: tx.account.id }),
   });
 }
 
@@ -72,15 +81,14 @@ export async function changeTeamMembers(
   { userIds, change }: { userIds: readonly number[]; change: MemberChange },
 ): Promise<void> {
   await lockTeam(tx, id);
-  await checkAgents(tx.em, tx.account.id, userIds);
+  await checkAgents(tx.sql, tx.account.id, userIds);
   const scope = [tx.account.id, id, userIds];
   if (change !== 'add') {
     const meant = change === 'remove' ? 'user_id = ANY ($3)' : 'NOT (user_id = ANY ($3))';
-    await sql(tx.em, `DELETE FROM team_members WHERE account_id = $1 AND team_id = $2 AND ${meant}`, scope);
+    await tx.sql(`DELETE FROM team_members WHERE account_id = $1 AND team_id = $2 AND ${meant}`, scope);
   }
   if (change === 'remove') return;
-  await sql(
-    tx.em,
+  await tx.sql(
     `INSERT INTO team_members (account_id, team_id, user_id) SELECT $1, $2, user_id FROM unnest($3::bigint[]) AS user_id
      ORDER BY user_id ON CONFLICT DO NOTHING`,
     scope,
@@ -88,10 +96,9 @@ export async function changeTeamMembers(
 }
 
 /** The ids of a team's members. Errors: 404. */
-export async function findTeamMembers(em: EntityManager, accountId: number, id: number): Promise<number[]> {
-  await readTeam(em, accountId, id);
+export async function findTeamMembers(sql: Sql, accountId: number, id: number): Promise<number[]> {
+  await readTeam(sql, accountId, id);
   const rows = await sql<{ user_id: number }>(
-    em,
     'SELECT user_id FROM team_members WHERE account_id = $1 AND team_id = $2',
     [accountId, id],
   );

@@ -1,24 +1,22 @@
-import { raw, type EntityManager } from '@mikro-orm/postgresql';
+import { countRows, createRow, deleteRows, findRow } from '../small-rows.ts';
 import { AccessToken } from '../../records/access-token.ts';
 import { Account } from '../../records/account.ts';
 import { Agent } from '../../records/agent.ts';
 import { User } from '../../records/user.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { hashToken, lastFour } from '../../lib/tokens.ts';
 import { makeTakenSeat, type Seat } from './seats.ts';
 
 /** Whether any account exists. */
-export async function hasAccounts(em: EntityManager): Promise<boolean> {
-  return (await em.count(Account)) > 0;
+export async function hasAccounts(sql: Sql): Promise<boolean> {
+  return (await countRows(sql, Account, {})) > 0;
 }
 
 /** Creates an account. */
-export async function createAccount(em: EntityManager, name: string, now: Date): Promise<Account> {
-  const account = em.create(Account, { name, createdAt: now, updatedAt: now });
-  await em.flush();
-  return account;
+export async function createAccount(sql: Sql, name: string, now: Date): Promise<Account> {
+  return createRow(sql, Account, { name, createdAt: now, updatedAt: now });
 }
 
 export interface NewUser {
@@ -30,15 +28,12 @@ export interface NewUser {
 }
 
 /** Creates a user, who belongs to no account yet. */
-export async function createUser(em: EntityManager, input: NewUser, now: Date): Promise<User> {
-  const user = em.create(User, { ...input, createdAt: now, updatedAt: now });
-  await em.flush();
-  return user;
+export async function createUser(sql: Sql, input: NewUser, now: Date): Promise<User> {
+  return createRow(sql, User, { ...input, createdAt: now, updatedAt: now });
 }
 
-async function confirmUser(executor: Executor, email: string, now: Date): Promise<number | null> {
+async function confirmUser(sql: Sql, email: string, now: Date): Promise<number | null> {
   const [user] = await sql<{ id: number }>(
-    executor,
     `UPDATE users SET confirmed = true, updated_at = CASE WHEN confirmed THEN updated_at ELSE $2 END
      WHERE lower(email) = lower($1) RETURNING id`,
     [email, now],
@@ -50,44 +45,40 @@ async function confirmUser(executor: Executor, email: string, now: Date): Promis
  * The person with the seat's e-mail address, which the invitation's link has verified: an existing user, or a new one with
  * the seat's name and, unless it is in use, the seat's id. The row is locked until the transaction ends.
  */
-export async function findOrCreatePerson(executor: Executor, seat: Seat, now: Date): Promise<number> {
-  const present = await confirmUser(executor, seat.email, now);
+export async function findOrCreatePerson(sql: Sql, seat: Seat, now: Date): Promise<number> {
+  const present = await confirmUser(sql, seat.email, now);
   if (present !== null) return present;
   const [created] = await sql<{ id: number }>(
-    executor,
     `INSERT INTO users (id, name, email, confirmed, created_at, updated_at)
      SELECT CASE WHEN EXISTS (SELECT FROM users WHERE id = $1) THEN nextval('users_id_seq') ELSE $1 END, $2, $3, true, $4, $4
      ON CONFLICT DO NOTHING RETURNING id`,
     [seat.id, seat.name, seat.email, now],
   );
   // Another invitation to the same address was accepted at the same time.
-  const id = created?.id ?? (await confirmUser(executor, seat.email, now));
+  const id = created?.id ?? (await confirmUser(sql, seat.email, now));
   if (id === null) throw new Error('A user can neither be found nor made');
   return id;
 }
 
 /** Makes a user an agent of an account in which no agent has the user's e-mail address. */
 export async function addAgent(
-  em: EntityManager,
+  sql: Sql,
   { accountId, userId: personId, role, now }: { accountId: number; userId: number; role: Agent['role']; now: Date },
 ): Promise<Agent> {
-  const userId = await makeTakenSeat(em, { accountId, personId }, now);
+  const userId = await makeTakenSeat(sql, { accountId, personId }, now);
   if (userId === null) throw new Error('The account has an agent with this e-mail address');
-  const agent = em.create(Agent, { accountId, userId, role, createdAt: now, updatedAt: now });
-  await em.flush();
-  return agent;
+  return createRow(sql, Agent, { accountId, userId, role, createdAt: now, updatedAt: now });
 }
 
 /** Grants a user an access token; only its hash is stored. */
-export async function grantToken(em: EntityManager, userId: number, token: string, now: Date): Promise<void> {
-  em.create(AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
-  await em.flush();
+export async function grantToken(sql: Sql, userId: number, token: string, now: Date): Promise<void> {
+  await createRow(sql, AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
 }
 
 /** Grants a user a first access token; false when the user has one. The caller holds the lock of the user's row. */
-export async function grantFirstToken(em: EntityManager, userId: number, token: string, now: Date): Promise<boolean> {
-  const held = await em.count(AccessToken, { userId, expiresAt: null });
-  if (held === 0) await grantToken(em, userId, token, now);
+export async function grantFirstToken(sql: Sql, userId: number, token: string, now: Date): Promise<boolean> {
+  const held = await countRows(sql, AccessToken, { userId, expiresAt: null });
+  if (held === 0) await grantToken(sql, userId, token, now);
   return held === 0;
 }
 
@@ -96,35 +87,36 @@ export async function grantFirstToken(em: EntityManager, userId: number, token: 
  * revoked meanwhile.
  */
 export async function resetToken(
-  { em, now }: OuterTransaction,
+  { sql, now }: OuterTransaction,
   { userId, tokenId }: { userId: number; tokenId: number },
   token: string,
 ): Promise<void> {
-  await lockPerson(em, userId);
-  const revoked = await em.nativeDelete(AccessToken, { id: tokenId, userId });
+  await lockPerson(sql, userId);
+  const revoked = await deleteRows(sql, AccessToken, { id: tokenId, userId });
   if (revoked === 0) throw unauthenticated();
-  await em.nativeDelete(AccessToken, { userId });
-  await grantToken(em, userId, token, now);
+  await deleteRows(sql, AccessToken, { userId });
+  await grantToken(sql, userId, token, now);
 }
 
 /** The user with the e-mail address, in any case; for null the first platform administrator. Null when there is none. */
-export function findTokenHolder(em: EntityManager, email: string | null): Promise<User | null> {
-  if (email === null) return em.findOne(User, { platformAdmin: true }, { orderBy: { id: 'asc' } });
-  return em.findOne(User, { [raw('lower(email)')]: email.toLowerCase() });
+export async function findTokenHolder(sql: Sql, email: string | null): Promise<User | null> {
+  if (email === null) return findRow(sql, User, { platformAdmin: true }, { orderBy: { id: 'asc' } });
+  const [row] = await sql<{ id: number }>('SELECT id FROM users WHERE lower(email) = $1', [email.toLowerCase()]);
+  return row ? findRow(sql, User, { id: row.id }) : null;
 }
 
 /** Grants a new token to a user who lost one; `revoke` deletes the others. For operators. */
 export async function replaceLostToken(
-  { em, now }: OuterTransaction,
+  { sql, now }: OuterTransaction,
   { userId, revoke }: { userId: number; revoke: boolean },
   token: string,
 ): Promise<void> {
-  await lockPerson(em, userId);
-  if (revoke) await em.nativeDelete(AccessToken, { userId });
-  await grantToken(em, userId, token, now);
+  await lockPerson(sql, userId);
+  if (revoke) await deleteRows(sql, AccessToken, { userId });
+  await grantToken(sql, userId, token, now);
 }
 
 /** Locks a person's row until the transaction ends: who revokes tokens does not miss those that are granted meanwhile. */
-export async function lockPerson(executor: Executor, userId: number): Promise<void> {
-  await sql(executor, 'SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
+export async function lockPerson(sql: Sql, userId: number): Promise<void> {
+  await sql('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 }

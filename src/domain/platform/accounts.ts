@@ -1,9 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../../records/account.ts';
 import type { Named } from '../../records/conversation.ts';
 import { deleteSomeLanes } from '../../deliveries/log/erase.ts';
 import { within, type OuterTransaction, type Transact, type Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { deleteSystemBot, dismissSystemBot, findServedAccounts } from '../bots/removal.ts';
 import { deleteInbox } from '../inboxes/inboxes.ts';
 import { revokeIdleTokens } from '../people/seats.ts';
@@ -11,21 +10,20 @@ import { deleteSomeAnswers } from '../upkeep/idempotency-keys.ts';
 import { listPage, lockOne, readOne, type Page } from '../small-rows.ts';
 
 /** One page of all accounts, oldest first. */
-export function listAccounts(em: EntityManager, page: number): Promise<Page<Account>> {
-  return listPage(em, Account, {}, { page, orderBy: { id: 'asc' } });
+export function listAccounts(sql: Sql, page: number): Promise<Page<Account>> {
+  return listPage(sql, Account, {}, { page, orderBy: { id: 'asc' } });
 }
 
 /** An account. Errors: 404. */
-export function readAccount(em: EntityManager, id: number): Promise<Account> {
-  return readOne(em, Account, { id });
+export function readAccount(sql: Sql, id: number): Promise<Account> {
+  return readOne(sql, Account, { id });
 }
 
 // Rows that one transaction deletes, so that none takes long.
 const batch = 1000;
 
 async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promise<number> {
-  const rows = await sql(
-    tx.em,
+  const rows = await tx.sql(
     `DELETE FROM ${table} WHERE account_id = $1 AND id IN (
        SELECT id FROM ${table} WHERE account_id = $1 ORDER BY id LIMIT ${batch}) RETURNING id`,
     [tx.account.id],
@@ -37,32 +35,31 @@ async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promis
 async function forgetSomeCopies(tx: Transaction): Promise<number> {
   const some = `SELECT ctid FROM imported WHERE account_id = $1 LIMIT ${batch} FOR UPDATE`;
   const statement = `DELETE FROM imported WHERE account_id = $1 AND ctid = ANY (ARRAY(${some})) RETURNING 1`;
-  return (await sql(tx.em, statement, [tx.account.id])).length;
+  return (await tx.sql(statement, [tx.account.id])).length;
 }
 
 async function empty(transact: Transact, deleteBatch: (tx: Transaction) => Promise<number>): Promise<void> {
   while ((await transact(deleteBatch)) === batch);
 }
 
-async function findInboxIds(em: EntityManager, accountId: number): Promise<number[]> {
-  const rows = await sql<{ id: number }>(em, 'SELECT id FROM inboxes WHERE account_id = $1 ORDER BY id', [accountId]);
+async function findInboxIds(sql: Sql, accountId: number): Promise<number[]> {
+  const rows = await sql<{ id: number }>('SELECT id FROM inboxes WHERE account_id = $1 ORDER BY id', [accountId]);
   return rows.map(({ id }) => id);
 }
 
 // Members without another account lose their access tokens, as when they leave one by one.
 async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
-  await lockOne(tx.em, Account, { id: tx.account.id });
-  if ((await findInboxIds(tx.em, tx.account.id)).length > 0) return false;
-  const members = await sql<{ id: number }>(
-    tx.em,
+  await lockOne(tx.sql, Account, { id: tx.account.id });
+  if ((await findInboxIds(tx.sql, tx.account.id)).length > 0) return false;
+  const members = await tx.sql<{ id: number }>(
     'SELECT person_id AS id FROM seats WHERE account_id = $1 AND person_id IS NOT NULL AND left_at IS NULL',
     [tx.account.id],
   );
   // These refer to nothing, so that nothing deletes them with the account.
-  await sql(tx.em, 'DELETE FROM unplaced_events WHERE account_id = $1', [tx.account.id]);
-  await sql(tx.em, 'DELETE FROM accounts WHERE id = $1', [tx.account.id]);
+  await tx.sql('DELETE FROM unplaced_events WHERE account_id = $1', [tx.account.id]);
+  await tx.sql('DELETE FROM accounts WHERE id = $1', [tx.account.id]);
   await revokeIdleTokens(
-    tx.em,
+    tx.sql,
     members.map(({ id }) => id),
   );
   return true;
@@ -76,11 +73,11 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
 export async function deleteAccount(outside: Transact<OuterTransaction>, account: Named): Promise<void> {
   const transact = within(outside, account);
   do {
-    for (const id of await transact(({ em }) => findInboxIds(em, account.id))) await deleteInbox(transact, id);
+    for (const id of await transact(({ sql }) => findInboxIds(sql, account.id))) await deleteInbox(transact, id);
     await empty(transact, (tx) => deleteSome(tx, 'events'));
     await empty(transact, (tx) => deleteSome(tx, 'contacts'));
     await empty(transact, forgetSomeCopies);
-    await empty(transact, (tx) => deleteSomeAnswers(tx.em, tx.account.id, batch));
+    await empty(transact, (tx) => deleteSomeAnswers(tx.sql, tx.account.id, batch));
     await empty(transact, (tx) => deleteSomeLanes(tx, batch));
   } while (!(await transact(removeWhenEmpty)));
 }
@@ -88,12 +85,8 @@ export async function deleteAccount(outside: Transact<OuterTransaction>, account
 /**
  * Deletes a system bot in all accounts. Says conversation_updated for each conversation that it was set on. Errors: 404.
  */
-export async function removeSystemBot(
-  transact: Transact<OuterTransaction>,
-  em: EntityManager,
-  id: number,
-): Promise<void> {
+export async function removeSystemBot(transact: Transact<OuterTransaction>, sql: Sql, id: number): Promise<void> {
   while (!(await transact((tx) => deleteSystemBot(tx, id)))) {
-    for (const account of await findServedAccounts(em, id)) await dismissSystemBot(within(transact, account), id);
+    for (const account of await findServedAccounts(sql, id)) await dismissSystemBot(within(transact, account), id);
   }
 }

@@ -1,5 +1,5 @@
 import { SecretUnreadableError, type SecretBox } from '../../lib/secret-box.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 // The word itself has no meaning: what matters is whether it can be opened.
 const word = 'switchboard';
@@ -12,18 +12,18 @@ const anySecretStatement = `
  * Whether the box opens the secrets of this database. The first start stores a sealed word, so that a different key is
  * noticed before anything is sealed with it. Of two concurrent first starts one stores its word; the other compares.
  */
-export async function opensSecrets(executor: Executor, box: SecretBox): Promise<boolean> {
-  const known = await sealedWord(executor);
+export async function opensSecrets(sql: Sql, box: SecretBox): Promise<boolean> {
+  const known = await sealedWord(sql);
   if (known !== null) return opens(box, known);
-  const [any] = await sql<{ secret: string }>(executor, anySecretStatement);
+  const [any] = await sql<{ secret: string }>(anySecretStatement);
   if (any && !opens(box, any.secret)) return false;
-  await sql(executor, 'INSERT INTO installation (sealed_word) VALUES ($1) ON CONFLICT DO NOTHING', [box.seal(word)]);
-  const kept = await sealedWord(executor);
+  await sql('INSERT INTO installation (sealed_word) VALUES ($1) ON CONFLICT DO NOTHING', [box.seal(word)]);
+  const kept = await sealedWord(sql);
   return kept !== null && opens(box, kept);
 }
 
-async function sealedWord(executor: Executor): Promise<string | null> {
-  const [row] = await sql<{ sealed_word: string }>(executor, 'SELECT sealed_word FROM installation');
+async function sealedWord(sql: Sql): Promise<string | null> {
+  const [row] = await sql<{ sealed_word: string }>('SELECT sealed_word FROM installation');
   return row?.sealed_word ?? null;
 }
 

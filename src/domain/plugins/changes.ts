@@ -1,7 +1,6 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { readStoredManifest } from '../../packages/manifest.ts';
-import { sql } from '../../postgres/sql.ts';
 import { ofFolder } from './install.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
@@ -24,7 +23,7 @@ const maxNamed = 10;
 export async function approveVersion(tx: OuterTransaction, id: string, looked: LookedAt, seal: Seal): Promise<Plugin> {
   const { pending } = await readWaiting(tx, id, looked);
   await activate(tx, pending, seal);
-  return readPlugin(tx.em, id);
+  return readPlugin(tx.sql, id);
 }
 
 /**
@@ -34,8 +33,8 @@ export async function approveVersion(tx: OuterTransaction, id: string, looked: L
 export async function rejectVersion(tx: OuterTransaction, id: string, looked: LookedAt): Promise<Plugin> {
   const plugin = await readWaiting(tx, id, looked);
   if (plugin.source === 'folder') throw ofFolder(plugin);
-  await sql(tx.em, 'UPDATE plugins SET pending_hash = NULL, updated_at = $2 WHERE id = $1', [id, tx.now]);
-  return readPlugin(tx.em, id);
+  await tx.sql('UPDATE plugins SET pending_hash = NULL, updated_at = $2 WHERE id = $1', [id, tx.now]);
+  return readPlugin(tx.sql, id);
 }
 
 async function readWaiting(
@@ -54,13 +53,13 @@ async function readWaiting(
 /** Enables or disables a plugin: the bots of a disabled one do not answer, and people get their conversations. Errors: 404. */
 export async function setEnabled(tx: OuterTransaction, id: string, enabled: boolean): Promise<Plugin> {
   await readForChange(tx, id);
-  await sql(tx.em, 'UPDATE plugins SET enabled = $2, updated_at = $3 WHERE id = $1 AND enabled <> $2', [
+  await tx.sql('UPDATE plugins SET enabled = $2, updated_at = $3 WHERE id = $1 AND enabled <> $2', [
     id,
     enabled,
     tx.now,
   ]);
-  await markBots(tx.em, id);
-  return readPlugin(tx.em, id);
+  await markBots(tx.sql, id);
+  return readPlugin(tx.sql, id);
 }
 
 /**
@@ -71,7 +70,7 @@ export async function chooseVersion(tx: OuterTransaction, id: string, version: s
   const plugin = await readForChange(tx, id);
   if (plugin.source === 'folder') throw ofFolder(plugin);
   await useVersion(tx, plugin, await readVersion(tx, id, version), { seal });
-  return readPlugin(tx.em, id);
+  return readPlugin(tx.sql, id);
 }
 
 /**
@@ -81,25 +80,21 @@ export async function uninstall(tx: OuterTransaction, id: string): Promise<void>
   const plugin = await readForChange(tx, id);
   if (plugin.source === 'folder' && plugin.isPresent) throw ofFolder(plugin);
   await checkUnused(tx, id);
-  await sql(tx.em, 'DELETE FROM plugins WHERE id = $1', [id]);
-  await sql(tx.em, 'UPDATE plugin_bundles SET released_at = $2 WHERE plugin_id = $1 AND released_at IS NULL', [
-    id,
-    tx.now,
-  ]);
+  await tx.sql('DELETE FROM plugins WHERE id = $1', [id]);
+  await tx.sql('UPDATE plugin_bundles SET released_at = $2 WHERE plugin_id = $1 AND released_at IS NULL', [id, tx.now]);
 }
 
 async function readForChange(tx: OuterTransaction, id: string): Promise<Plugin> {
   await beginChange(tx);
-  return readPlugin(tx.em, id);
+  return readPlugin(tx.sql, id);
 }
 
 function notPending(sentence: string): ApiError {
   return new ApiError(409, 'not_pending', sentence);
 }
 
-async function readVersion({ em }: OuterTransaction, id: string, version: string): Promise<PluginVersion> {
+async function readVersion({ sql }: OuterTransaction, id: string, version: string): Promise<PluginVersion> {
   const [found] = await sql<{ hash: string; manifest: string }>(
-    em,
     'SELECT hash, manifest FROM plugin_bundles WHERE plugin_id = $1 AND version = $2 AND released_at IS NULL',
     [id, version],
   );
@@ -107,9 +102,8 @@ async function readVersion({ em }: OuterTransaction, id: string, version: string
   return { version, hash: found.hash, manifest: readStoredManifest(found.manifest) };
 }
 
-async function checkUnused({ em }: OuterTransaction, id: string): Promise<void> {
+async function checkUnused({ sql }: OuterTransaction, id: string): Promise<void> {
   const bots = await sql<{ id: number; name: string; account: number | null; count: number }>(
-    em,
     `SELECT id, name, account_id AS account, count(*) OVER () AS count FROM agent_bots WHERE plugin_id = $1
      ORDER BY id LIMIT $2`,
     [id, maxNamed],

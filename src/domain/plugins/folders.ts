@@ -1,6 +1,5 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { refuse, type BrokenPackage, type FolderReading, type Registry } from '../../packages/registry.ts';
-import { sql } from '../../postgres/sql.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, type Plugin } from './rows.ts';
@@ -34,7 +33,7 @@ export async function installFolders(
   { trusted = false, seal }: { trusted?: boolean; seal: Seal },
 ): Promise<BrokenPackage[]> {
   await beginChange(tx);
-  const rows = await sql<Known>(tx.em, 'SELECT id, source, directory, active_hash, pending_hash FROM plugins');
+  const rows = await tx.sql<Known>('SELECT id, source, directory, active_hash, pending_hash FROM plugins');
   const known = new Map(rows.map((row) => [row.id, row]));
   const broken = [...registry.leftOut];
   const present: string[] = [];
@@ -79,28 +78,26 @@ async function install(
   const { hash } = bundle;
   const isSettled = known?.active_hash === hash && known.pending_hash === null;
   if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !trusted))) return;
-  await sql(
-    tx.em,
+  await tx.sql(
     `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)
      ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, updated_at = excluded.updated_at`,
     [manifest.id, directory, tx.now],
   );
   await storeVersion(tx, { ...pack, filesHash: null, signedBy: null });
-  const plugin = (await findPlugin(tx.em, manifest.id)) ?? { id: manifest.id, active: null };
+  const plugin = (await findPlugin(tx.sql, manifest.id)) ?? { id: manifest.id, active: null };
   await useVersion(tx, plugin, { hash, manifest }, { trusted, seal });
 }
 
 // The id of a folder that cannot be read yet is taken.
-async function holdId({ em, now }: OuterTransaction, id: string, directory: string): Promise<void> {
+async function holdId({ sql, now }: OuterTransaction, id: string, directory: string): Promise<void> {
   const statement = `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)`;
-  await sql(em, statement, [id, directory, now]);
+  await sql(statement, [id, directory, now]);
 }
 
-async function notePresence({ em }: OuterTransaction, directories: readonly string[]): Promise<void> {
+async function notePresence({ sql }: OuterTransaction, directories: readonly string[]): Promise<void> {
   await sql(
-    em,
     `UPDATE plugins SET is_present = directory = ANY ($1) WHERE source = 'folder' AND is_present <> (directory = ANY ($1))`,
     [directories],
   );
-  await markBots(em);
+  await markBots(sql);
 }

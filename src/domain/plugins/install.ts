@@ -1,6 +1,5 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import type { FindMisfits } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
@@ -25,19 +24,18 @@ export async function installArchive(
 ): Promise<{ plugin: Plugin; isNew: boolean }> {
   await beginChange(tx);
   const { manifest, bundle } = pack;
-  const present = await findPlugin(tx.em, manifest.id);
+  const present = await findPlugin(tx.sql, manifest.id);
   if (present?.source === 'folder' && present.isPresent) throw ofFolder(present);
   if (present && (await isInstalled(tx, pack))) return { plugin: present, isNew: false };
   if (!present) await checkRoom(tx);
-  await sql(
-    tx.em,
+  await tx.sql(
     `INSERT INTO plugins (id, source, created_at, updated_at) VALUES ($1, 'archive', $2, $2)
      ON CONFLICT (id) DO UPDATE SET source = 'archive', directory = NULL, is_present = true`,
     [manifest.id, tx.now],
   );
   await storeVersion(tx, pack);
   await useVersion(tx, present ?? { id: manifest.id, active: null }, { hash: bundle.hash, manifest }, options);
-  return { plugin: await readPlugin(tx.em, manifest.id), isNew: true };
+  return { plugin: await readPlugin(tx.sql, manifest.id), isNew: true };
 }
 
 /** 409: the plugin is that of a folder, and changes there. */
@@ -50,10 +48,9 @@ export function ofFolder({ id, directory }: Pick<Plugin, 'id' | 'directory'>): A
 }
 
 /** Whether the version is installed with this content. Errors: 409 when it is with another one. */
-async function isInstalled({ em }: OuterTransaction, { manifest, filesHash }: ArchiveVersion): Promise<boolean> {
+async function isInstalled({ sql }: OuterTransaction, { manifest, filesHash }: ArchiveVersion): Promise<boolean> {
   const { id, version } = manifest;
   const [installed] = await sql<{ files_hash: string | null }>(
-    em,
     `SELECT files_hash FROM plugin_bundles
      WHERE plugin_id = $1 AND version = $2 AND released_at IS NULL AND files_hash IS NOT NULL`,
     [id, version],
@@ -66,8 +63,8 @@ async function isInstalled({ em }: OuterTransaction, { manifest, filesHash }: Ar
   );
 }
 
-async function checkRoom({ em }: OuterTransaction): Promise<void> {
-  const [counted] = await sql<{ count: number }>(em, 'SELECT count(*) AS count FROM plugins');
+async function checkRoom({ sql }: OuterTransaction): Promise<void> {
+  const [counted] = await sql<{ count: number }>('SELECT count(*) AS count FROM plugins');
   if ((counted?.count ?? 0) < maxPlugins) return;
   throw invalid('/file', 'limit', `A service can have at most ${maxPlugins} plugins`);
 }

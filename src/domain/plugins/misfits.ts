@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../errors.ts';
 import { openConfig, type Manifest } from '../../packages/manifest.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** A bot whose settings a version refuses: its runs with that version would not begin. */
 export interface Misfit {
@@ -20,7 +20,7 @@ interface Row {
 }
 
 /** Finds the bots of the plugin whose settings a manifest refuses, with every problem of each, by their ids. */
-export type FindMisfits = (executor: Executor) => Promise<Misfit[]>;
+export type FindMisfits = (sql: Sql) => Promise<Misfit[]>;
 
 const pageSize = 500;
 const botsStatement = `SELECT id, account_id, name, xmin::text AS version FROM agent_bots
@@ -34,22 +34,22 @@ const settingsStatement = 'SELECT id, config FROM agent_bots WHERE id = ANY ($1)
 export function misfitsOf(manifest: Manifest): FindMisfits {
   const known = new Map<number, { version: string; problems: ErrorDetail[] }>();
 
-  const validate = async (executor: Executor, bots: readonly Row[]): Promise<void> => {
+  const validate = async (sql: Sql, bots: readonly Row[]): Promise<void> => {
     const changed = new Map(
       bots.flatMap(({ id, version }) => (known.get(id)?.version === version ? [] : [[id, version] as const])),
     );
     if (changed.size === 0) return;
-    const rows = await sql<{ id: number; config: unknown }>(executor, settingsStatement, [[...changed.keys()]]);
+    const rows = await sql<{ id: number; config: unknown }>(settingsStatement, [[...changed.keys()]]);
     // Settings that are newer than the version are validated again, since the row has another version by then.
     for (const { id, config } of rows)
       known.set(id, { version: changed.get(id) ?? '', problems: openConfig(manifest, config).problems });
   };
 
-  return async (executor) => {
+  return async (sql) => {
     const misfits: Misfit[] = [];
     for (let after = 0; ;) {
-      const bots = await sql<Row>(executor, botsStatement, [manifest.id, after]);
-      await validate(executor, bots);
+      const bots = await sql<Row>(botsStatement, [manifest.id, after]);
+      await validate(sql, bots);
       for (const { id, account_id: accountId, name } of bots) {
         const problems = known.get(id)?.problems ?? [];
         if (problems.length > 0) misfits.push({ id, accountId, name, problems });

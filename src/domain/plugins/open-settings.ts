@@ -1,7 +1,6 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { Manifest } from '../../packages/manifest.ts';
 import { secretSettings } from '../../packages/secret-settings.ts';
-import { sql } from '../../postgres/sql.ts';
 
 /** Seals a text that is to be stored. */
 export type Seal = (text: string) => string;
@@ -21,12 +20,12 @@ const sealStatement = `
  * Makes secrets of the bots' settings that are stored in the open and that the manifest marks as secret: they are sealed, in
  * place of older secrets of the same names. What is no text is kept as JSON. No bot of the plugin gets settings meanwhile.
  */
-export async function sealOpenSettings({ em, now }: OuterTransaction, manifest: Manifest, seal: Seal): Promise<void> {
+export async function sealOpenSettings({ sql, now }: OuterTransaction, manifest: Manifest, seal: Seal): Promise<void> {
   const names = secretSettings(manifest.config);
   if (names.length === 0) return;
   for (;;) {
-    const bots = await sql<Row>(em, findStatement, [manifest.id, names]);
-    for (const { id, config } of bots) await sql(em, sealStatement, [id, names, sealed(config, names, seal), now]);
+    const bots = await sql<Row>(findStatement, [manifest.id, names]);
+    for (const { id, config } of bots) await sql(sealStatement, [id, names, sealed(config, names, seal), now]);
     if (bots.length < pageSize) return;
   }
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { obstacleOf, type PluginObstacle } from '../../records/serving-bot.ts';
 
 /** A bot whose plugin cannot run. */
@@ -11,12 +11,8 @@ export interface StrandedBot {
 }
 
 /** The bots whose plugin cannot run them, at most `limit`, and their total number. */
-export async function findStranded(
-  executor: Executor,
-  limit: number,
-): Promise<{ stranded: StrandedBot[]; count: number }> {
+export async function findStranded(sql: Sql, limit: number): Promise<{ stranded: StrandedBot[]; count: number }> {
   const rows = await sql<StrandedBot & { count: number }>(
-    executor,
     `SELECT account_id AS account, id AS bot, plugin_id AS plugin, reason, count(*) OVER () AS count
      FROM agent_bots b CROSS JOIN LATERAL (SELECT ${obstacleOf('b')} AS reason) r
      WHERE kind = 'plugin' AND reason IS NOT NULL ORDER BY id LIMIT $1`,

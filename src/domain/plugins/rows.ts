@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.ts';
 import { readStoredManifest, type Manifest } from '../../packages/manifest.ts';
-import { moment, momentOrNull, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
 
 /** An installed version of a plugin. */
 export interface PluginVersion {
@@ -61,28 +61,28 @@ interface Page<Listed> {
 }
 
 /** The plugin with the id, or null. */
-export async function findPlugin(executor: Executor, id: string): Promise<Plugin | null> {
-  const [row] = await sql<Row>(executor, `${selection} WHERE p.id = $1`, [id]);
+export async function findPlugin(sql: Sql, id: string): Promise<Plugin | null> {
+  const [row] = await sql<Row>(`${selection} WHERE p.id = $1`, [id]);
   return row ? toPlugin(row) : null;
 }
 
 /** The plugin with the id, if it has a version. Errors: 404. */
-export async function readPlugin(executor: Executor, id: string): Promise<Plugin> {
-  const plugin = await findPlugin(executor, id);
+export async function readPlugin(sql: Sql, id: string): Promise<Plugin> {
+  const plugin = await findPlugin(sql, id);
   if (!plugin?.active && !plugin?.pending) throw notFound('Plugin');
   return plugin;
 }
 
 /** A page of the plugins that have a version, ordered by id; with `runnable` only of those that bots can run. */
 export async function listPlugins(
-  executor: Executor,
+  sql: Sql,
   page: number,
   { runnable = false }: { runnable?: boolean } = {},
 ): Promise<Page<Plugin>> {
   const where = runnable ? isRunnable : '(p.active_hash IS NOT NULL OR p.pending_hash IS NOT NULL)';
-  const [counted] = await sql<{ count: number }>(executor, `SELECT count(*) AS count FROM plugins p WHERE ${where}`);
+  const [counted] = await sql<{ count: number }>(`SELECT count(*) AS count FROM plugins p WHERE ${where}`);
   const window = [perPage, (page - 1) * perPage];
-  const rows = await sql<Row>(executor, `${selection} WHERE ${where} ORDER BY p.id LIMIT $1 OFFSET $2`, window);
+  const rows = await sql<Row>(`${selection} WHERE ${where} ORDER BY p.id LIMIT $1 OFFSET $2`, window);
   return { rows: rows.map(toPlugin), count: counted?.count ?? 0, page, perPage };
 }
 
@@ -95,11 +95,10 @@ export interface VersionRow extends PluginVersion {
 }
 
 /** A page of the installed versions of a plugin, the newest first. */
-export async function listVersions(executor: Executor, id: string, page: number): Promise<Page<VersionRow>> {
+export async function listVersions(sql: Sql, id: string, page: number): Promise<Page<VersionRow>> {
   const installed = 'FROM plugin_bundles WHERE plugin_id = $1 AND released_at IS NULL';
-  const [counted] = await sql<{ count: number }>(executor, `SELECT count(*) AS count ${installed}`, [id]);
+  const [counted] = await sql<{ count: number }>(`SELECT count(*) AS count ${installed}`, [id]);
   const rows = await sql<BundleRow>(
-    executor,
     `SELECT hash, manifest, signed_by, created_at, activated_at ${installed}
      ORDER BY created_at DESC, hash LIMIT $2 OFFSET $3`,
     [id, perPage, (page - 1) * perPage],
@@ -131,17 +130,14 @@ function toVersionRow(row: BundleRow): VersionRow {
  * The plugin with the id, or null. Until the transaction ends it is neither uninstalled nor gets another version: what its
  * version accepts now, it accepts when the transaction commits.
  */
-export async function holdPlugin(executor: Executor, id: string): Promise<Plugin | null> {
-  await sql(executor, 'SELECT FROM plugins WHERE id = $1 FOR SHARE', [id]);
-  return findPlugin(executor, id);
+export async function holdPlugin(sql: Sql, id: string): Promise<Plugin | null> {
+  await sql('SELECT FROM plugins WHERE id = $1 FOR SHARE', [id]);
+  return findPlugin(sql, id);
 }
 
 /** The plugin with the id, if its version can run; otherwise null. */
-export async function findRunnable(
-  executor: Executor,
-  id: string,
-): Promise<(Plugin & { active: PluginVersion }) | null> {
-  const plugin = await findPlugin(executor, id);
+export async function findRunnable(sql: Sql, id: string): Promise<(Plugin & { active: PluginVersion }) | null> {
+  const plugin = await findPlugin(sql, id);
   if (!plugin?.active || !plugin.enabled || !plugin.isPresent) return null;
   return { ...plugin, active: plugin.active };
 }

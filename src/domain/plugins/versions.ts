@@ -3,7 +3,7 @@ import { findWidening } from '../../packages/grants.ts';
 import { hearingOf } from '../../packages/hearing.ts';
 import type { Manifest } from '../../packages/manifest.ts';
 import type { ReadPackage } from '../../packages/read.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { misfitsOf, type FindMisfits } from './misfits.ts';
 import { sealOpenSettings, type Seal } from './open-settings.ts';
 import type { Plugin, PluginVersion } from './rows.ts';
@@ -18,10 +18,9 @@ export interface NewVersion extends ReadPackage {
 const keptVersions = 20;
 
 /** Stores a package's manifest and code by their hash. */
-export async function storeVersion({ em, now }: OuterTransaction, pack: NewVersion): Promise<void> {
+export async function storeVersion({ sql, now }: OuterTransaction, pack: NewVersion): Promise<void> {
   const { manifest, manifestText, bundle, filesHash, signedBy } = pack;
   await sql(
-    em,
     `INSERT INTO plugin_bundles (hash, plugin_id, version, manifest, code, files_hash, signed_by, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (hash) DO UPDATE SET released_at = NULL, created_at = excluded.created_at,
@@ -48,19 +47,19 @@ export async function useVersion(
   { hash, manifest }: Pick<PluginVersion, 'hash' | 'manifest'>,
   { trusted = false, seal, findMisfits = misfitsOf(manifest) }: UseOptions,
 ): Promise<void> {
-  if (!trusted && (await needsApproval(tx.em, { active: plugin.active, next: manifest, findMisfits }))) {
-    await sql(tx.em, 'UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
+  if (!trusted && (await needsApproval(tx.sql, { active: plugin.active, next: manifest, findMisfits }))) {
+    await tx.sql('UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
   } else await activate(tx, { hash, manifest }, seal, findMisfits);
   await releaseOldVersions(tx, plugin.id);
 }
 
 async function needsApproval(
-  executor: Executor,
+  sql: Sql,
   { active, next, findMisfits }: { active: Plugin['active']; next: Manifest; findMisfits: FindMisfits },
 ): Promise<boolean> {
   if (!active) return false;
   const widens = findWidening(active.manifest, next);
-  return widens.length > 0 || (await findMisfits(executor)).length > 0;
+  return widens.length > 0 || (await findMisfits(sql)).length > 0;
 }
 
 /**
@@ -73,33 +72,27 @@ export async function activate(
   seal: Seal,
   findMisfits: FindMisfits = misfitsOf(manifest),
 ): Promise<void> {
-  const { em, now } = tx;
+  const { sql, now } = tx;
   const { id } = manifest;
   // From here on no bot of the plugin gets settings until the transaction ends: see holdPlugin.
-  await sql(em, 'UPDATE plugins SET active_hash = $2, pending_hash = NULL, updated_at = $3 WHERE id = $1', [
-    id,
-    hash,
-    now,
-  ]);
-  await sql(em, 'UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
+  await sql('UPDATE plugins SET active_hash = $2, pending_hash = NULL, updated_at = $3 WHERE id = $1', [id, hash, now]);
+  await sql('UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
   const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
   await sealOpenSettings(tx, manifest, seal);
-  const misfits = await findMisfits(em);
+  const misfits = await findMisfits(sql);
   await sql(
-    em,
     `UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4, config_fits = id <> ALL ($5)
      WHERE plugin_id = $1`,
     [id, events, hearsOwn, hearsNotes, misfits.map((bot) => bot.id)],
   );
-  await markBots(em, id);
+  await markBots(sql, id);
 }
 
 /** Stores for the bots of a plugin, or of all plugins, why their plugin cannot run; such a bot does not answer. */
-export async function markBots(executor: Executor, id: string | null = null): Promise<void> {
+export async function markBots(sql: Sql, id: string | null = null): Promise<void> {
   const obstacle = `coalesce((SELECT CASE WHEN NOT p.is_present OR p.active_hash IS NULL THEN 'plugin_missing'
       WHEN NOT p.enabled THEN 'plugin_disabled' ELSE '' END FROM plugins p WHERE p.id = b.plugin_id), 'plugin_missing')`;
   await sql(
-    executor,
     `UPDATE agent_bots b SET plugin_obstacle = nullif(${obstacle}, '')
      WHERE b.kind = 'plugin' AND (b.plugin_id = $1 OR $1 IS NULL) AND coalesce(b.plugin_obstacle, '') <> ${obstacle}`,
     [id],
@@ -107,9 +100,8 @@ export async function markBots(executor: Executor, id: string | null = null): Pr
 }
 
 // Replay needs the code of released versions: it is deleted when no run refers to it any more.
-async function releaseOldVersions({ em, now }: OuterTransaction, id: string): Promise<void> {
+async function releaseOldVersions({ sql, now }: OuterTransaction, id: string): Promise<void> {
   await sql(
-    em,
     `UPDATE plugin_bundles SET released_at = $2 WHERE hash IN (
        SELECT b.hash FROM plugin_bundles b JOIN plugins p ON p.id = b.plugin_id
        WHERE p.id = $1 AND b.released_at IS NULL

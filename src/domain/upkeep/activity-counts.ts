@@ -1,7 +1,6 @@
 import { countAttempts, sampleWaiting, seeAttempts } from '../../deliveries/log/activity.ts';
 import { addingMeasured, hourOf, measures } from '../../lib/report-hours.ts';
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 const batch = 1000;
@@ -18,22 +17,22 @@ export async function countActivity(database: Database): Promise<void> {
   await sweep<Behind>(database, {
     name: 'counting events',
     nameOf: ({ id }) => `account ${id}`,
-    page: (after) => sql<Behind>(database.em(), behindStatement, [after?.id ?? 0, pageSize]),
+    page: (after) => database.sql<Behind>(behindStatement, [after?.id ?? 0, pageSize]),
     pageSize,
     atOnce: 1,
     work: async ([account]) => (account ? countEvents(database, account) : 0),
   });
-  for (let done = 0; done < batchesPerSweep; done++) if (!(await countAttempts(database.em()))) break;
-  await seeAttempts(database.em());
+  for (let done = 0; done < batchesPerSweep; done++) if (!(await countAttempts(database.sql))) break;
+  await seeAttempts(database.sql);
   // Of very many deliveries that wait it may take longer than a statement may: it is told, and nothing else lacks for it.
-  await sampleWaiting(database.em()).catch(database.failed);
+  await sampleWaiting(database.sql).catch(database.failed);
 }
 
 /** Deletes hours older than `days`; returns how many rows. */
 export async function deleteOldCounts(database: Database, days: number): Promise<number> {
   let sum = 0;
   for (let count = deletedAtOnce; count === deletedAtOnce; sum += count)
-    count = (await sql(database.em(), deleteStatement, [days])).length;
+    count = (await database.sql(deleteStatement, [days])).length;
   return sum;
 }
 
@@ -53,9 +52,9 @@ const behindStatement = `
 const beginStatement = 'INSERT INTO report_feeds (account_id, position) VALUES ($1, 0) ON CONFLICT DO NOTHING';
 
 async function countEvents(database: Database, { id, is_new: isNew }: Behind): Promise<number> {
-  if (isNew) await sql(database.em(), beginStatement, [id]);
+  if (isNew) await database.sql(beginStatement, [id]);
   for (let done = 0; done < batchesPerSweep; done++) {
-    const [counted] = await sql<{ rows: number }>(database.em(), eventsStatement, [id]);
+    const [counted] = await database.sql<{ rows: number }>(eventsStatement, [id]);
     if ((counted?.rows ?? 0) < batch) break;
   }
   return 1;

@@ -12,7 +12,7 @@ export function finishBacklogs(database: Database): Promise<number> {
   return sweep<Unfinished>(database, {
     name: 'cancelling and waking deliveries',
     nameOf: ({ id, account }) => `task ${id} of account ${account.id}`,
-    page: (after) => findUnfinished(database.em(), { after: after?.id ?? 0, limit: pageSize }),
+    page: (after) => findUnfinished(database.sql, { after: after?.id ?? 0, limit: pageSize }),
     pageSize,
     atOnce: 1,
     work: async ([task]) => (task ? goOn(database, task) : 0),
@@ -21,7 +21,7 @@ export function finishBacklogs(database: Database): Promise<number> {
 
 async function goOn(database: Database, { id, account }: Unfinished): Promise<number> {
   for (let done = 0; done < batchesPerSweep; done++) {
-    if (!(await transact(database, { account, actor: system }, (tx) => workOnBacklog(tx.em, id)))) break;
+    if (!(await transact(database, { account, actor: system }, (tx) => workOnBacklog(tx.sql, id)))) break;
   }
   return 1;
 }

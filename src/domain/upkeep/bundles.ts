@@ -1,5 +1,4 @@
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 const limit = 100;
@@ -18,8 +17,7 @@ export function deleteReleasedBundles(database: Database): Promise<number> {
     name: 'deleting released code of plugins',
     nameOf: ({ hash }) => `bundle ${hash}`,
     page: (after) =>
-      sql<Row>(
-        database.em(),
+      database.sql<Row>(
         `SELECT b.hash FROM plugin_bundles b WHERE ${deletable} AND b.hash > $1 ORDER BY b.hash LIMIT $2`,
         [after?.hash ?? '', limit],
       ),
@@ -27,7 +25,7 @@ export function deleteReleasedBundles(database: Database): Promise<number> {
     atOnce: limit,
     work: async (rows) => {
       const statement = `DELETE FROM plugin_bundles b WHERE ${deletable} AND b.hash = ANY ($1) RETURNING b.hash`;
-      return (await sql<Row>(database.em(), statement, [rows.map(({ hash }) => hash)])).length;
+      return (await database.sql<Row>(statement, [rows.map(({ hash }) => hash)])).length;
     },
   });
 }

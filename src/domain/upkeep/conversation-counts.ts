@@ -15,12 +15,12 @@ export function mergeCountChanges(database: Database): Promise<number> {
   return sweep<{ id: number }>(database, {
     name: 'merging counts of conversations',
     nameOf: ({ id }) => `account ${id}`,
-    page: (after) => findUnmergedAccounts(database.em(), { after: after?.id ?? 0, limit: pageSize }),
+    page: (after) => findUnmergedAccounts(database.sql, { after: after?.id ?? 0, limit: pageSize }),
     pageSize,
     atOnce: 1,
     work: async ([account]) => {
       if (!account) return 0;
-      while (await mergeCounts(database.em(), account.id));
+      while (await mergeCounts(database.sql, account.id));
       return 1;
     },
   });
@@ -34,7 +34,7 @@ export function recountConversations(database: Database): Promise<number> {
   return sweep<CountedInbox>(database, {
     name: 'counting conversations anew',
     nameOf: ({ account_id: accountId, inbox_id: inboxId }) => `inbox ${inboxId} of account ${accountId}`,
-    page: (after) => findCountedInboxes(database.em(), { after, limit: pageSize }),
+    page: (after) => findCountedInboxes(database.sql, { after, limit: pageSize }),
     pageSize,
     atOnce: 1,
     work: async ([inbox]) => (inbox ? recountOne(database, inbox) : 0),
@@ -42,7 +42,7 @@ export function recountConversations(database: Database): Promise<number> {
 }
 
 async function recountOne(database: Database, inbox: CountedInbox): Promise<number> {
-  const wrong = await recount(database.em(), inbox);
+  const wrong = await recount(database.sql, inbox);
   const place = `inbox ${inbox.inbox_id} of account ${inbox.account_id}`;
   if (wrong > 0) database.failed(new WrongCountsError(`${wrong} counts of conversations were wrong in ${place}`));
   return wrong;

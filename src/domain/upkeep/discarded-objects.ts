@@ -1,6 +1,5 @@
 import { ObjectStoreError, type ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 interface Discarded {
@@ -45,7 +44,7 @@ function deleteSome(database: Database, objects: Store): Promise<number> {
     work: async ([discarded]) => {
       if (!discarded || performance.now() > end) return 0;
       await objects.remove(discarded.object_key);
-      await sql(database.em(), 'DELETE FROM discarded_objects WHERE object_key = $1', [discarded.object_key]);
+      await database.sql('DELETE FROM discarded_objects WHERE object_key = $1', [discarded.object_key]);
       return 1;
     },
     ends: (error) => error instanceof ObjectStoreError && error.isOutage,
@@ -54,8 +53,7 @@ function deleteSome(database: Database, objects: Store): Promise<number> {
 
 // Objects that may still be on their way into the store are due later: see discardLater.
 function findDue(database: Database, after: Discarded | null): Promise<Discarded[]> {
-  return sql<Discarded>(
-    database.em(),
+  return database.sql<Discarded>(
     `SELECT object_key, discarded_at FROM discarded_objects
      WHERE discarded_at <= now() AND (discarded_at, object_key) > ($1::timestamptz, $2)
      ORDER BY discarded_at, object_key LIMIT ${pageSize}`,
@@ -64,8 +62,7 @@ function findDue(database: Database, after: Discarded | null): Promise<Discarded
 }
 
 async function forgetOld(database: Database): Promise<void> {
-  const forgotten = await sql<{ object_key: string }>(
-    database.em(),
+  const forgotten = await database.sql<{ object_key: string }>(
     `DELETE FROM discarded_objects WHERE discarded_at < now() - make_interval(days => ${patienceDays}) RETURNING object_key`,
   );
   if (forgotten.length === 0) return;

@@ -1,6 +1,6 @@
 import type { Database } from '../../postgres/database.ts';
 import { ApiError } from '../../errors.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { nameOf, type NamedKind } from './named-records.ts';
 import { sweep } from './sweep.ts';
 
@@ -39,9 +39,8 @@ interface KeyRow {
 }
 
 /** The stored answer to the request; null when there is none. Errors: 422 when the key was used for another request. */
-export async function findKept(executor: Executor, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
+export async function findKept(sql: Sql, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
   const [row] = await sql<KeyRow>(
-    executor,
     'SELECT fingerprint, status, body FROM idempotency_keys WHERE holder = $1 AND key = $2 AND created_at > $3',
     [holderName(request.holder), request.key, new Date(now.getTime() - keptMs)],
   );
@@ -58,18 +57,16 @@ function holderName(holder: KeyHolder): string {
  * The stored answer to the request; when there is none, null, and the key is locked until the transaction ends. Errors:
  * 422 when the key was used for another request, 409 while another transaction holds it.
  */
-export async function claimKey(executor: Executor, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
-  const kept = await findKept(executor, request, now);
+export async function claimKey(sql: Sql, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
+  const kept = await findKept(sql, request, now);
   if (kept) return kept;
   // An advisory lock, because an INSERT would wait for the other transaction while holding a connection.
-  const [lock] = await sql<{ taken: boolean }>(
-    executor,
-    'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken',
-    [`idempotency key of ${holderName(request.holder)}: ${request.key}`],
-  );
+  const [lock] = await sql<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken', [
+    `idempotency key of ${holderName(request.holder)}: ${request.key}`,
+  ]);
   if (!lock?.taken) throw inFlight();
   // The other transaction may have committed between the read and the lock.
-  return findKept(executor, request, now);
+  return findKept(sql, request, now);
 }
 
 function inFlight(): ApiError {
@@ -87,16 +84,10 @@ const lockedHolder = {
 };
 
 /** Stores the answer to a request whose key is claimed, in the transaction of what the request changed. */
-export async function keepAnswer(
-  executor: Executor,
-  request: KeyedRequest,
-  answer: StoredAnswer,
-  now: Date,
-): Promise<void> {
+export async function keepAnswer(sql: Sql, request: KeyedRequest, answer: StoredAnswer, now: Date): Promise<void> {
   const { holder, key, fingerprint } = request;
   const isToken = 'tokenId' in holder;
   await sql(
-    executor,
     `INSERT INTO idempotency_keys (holder, key, fingerprint, status, body, created_at, token_id, account_id, contact_id,
        names)
      SELECT $1, $2, $3::bytea, $4::int, $5, $6::timestamptz, token_id, account_id, contact_id, $9::text[]
@@ -125,9 +116,9 @@ const eraseStatement = `
   UPDATE idempotency_keys k SET body = '' FROM telling WHERE k.holder = telling.holder AND k.key = telling.key`;
 
 /** Erases the stored answers that tell of records which are being deleted: their requests happened, and still do so only once. */
-export async function eraseAnswers(executor: Executor, kind: NamedKind, ids: readonly number[]): Promise<void> {
+export async function eraseAnswers(sql: Sql, kind: NamedKind, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql(executor, eraseStatement, [[unknown, ...ids.map((id) => nameOf(kind, id))]]);
+  await sql(eraseStatement, [[unknown, ...ids.map((id) => nameOf(kind, id))]]);
 }
 
 const deleteSomeStatement = `
@@ -135,26 +126,21 @@ const deleteSomeStatement = `
     SELECT ctid FROM idempotency_keys WHERE names && ARRAY[$1::text] LIMIT $2 FOR UPDATE)) RETURNING key`;
 
 /** Deletes up to `limit` stored answers of an account that is being deleted, which nobody can ask for again; returns how many. */
-export async function deleteSomeAnswers(executor: Executor, accountId: number, limit: number): Promise<number> {
-  return (await sql(executor, deleteSomeStatement, [nameOf('account', accountId), limit])).length;
+export async function deleteSomeAnswers(sql: Sql, accountId: number, limit: number): Promise<number> {
+  return (await sql(deleteSomeStatement, [nameOf('account', accountId), limit])).length;
 }
 
 /**
  * Gives the answers of one contact to another, who may ask for them again; those of a key that the latter has used stay. What
  * tells of the one is erased with the other from then on.
  */
-export async function moveKeys(
-  executor: Executor,
-  accountId: number,
-  { from, to }: { from: number; to: number },
-): Promise<void> {
+export async function moveKeys(sql: Sql, accountId: number, { from, to }: { from: number; to: number }): Promise<void> {
   await sql(
-    executor,
     `UPDATE idempotency_keys k SET holder = $4, contact_id = $3 WHERE account_id = $1 AND contact_id = $2
        AND NOT EXISTS (SELECT FROM idempotency_keys used WHERE used.holder = $4 AND used.key = k.key)`,
     [accountId, from, to, holderName({ accountId, contactId: to })],
   );
-  await sql(executor, 'UPDATE idempotency_keys SET names = names || $2::text WHERE names && ARRAY[$1::text]', [
+  await sql('UPDATE idempotency_keys SET names = names || $2::text WHERE names && ARRAY[$1::text]', [
     nameOf('contact', from),
     nameOf('contact', to),
   ]);
@@ -177,8 +163,7 @@ export function deleteOldIdempotencyKeys(database: Database): Promise<number> {
     // Without the key itself, which belongs to the caller and does not help readers of the log.
     nameOf: ({ holder, created_at: createdAt }) => `one of ${holder} of ${createdAt}`,
     page: (after) =>
-      sql<OldKey>(
-        database.em(),
+      database.sql<OldKey>(
         `SELECT holder, key, created_at FROM idempotency_keys
          WHERE created_at <= $1 AND (created_at, holder, key) > ($2::timestamptz, $3, $4)
          ORDER BY created_at, holder, key LIMIT ${pageSize}`,
@@ -187,8 +172,7 @@ export function deleteOldIdempotencyKeys(database: Database): Promise<number> {
     pageSize,
     atOnce: pageSize,
     work: async (keys) => {
-      const deleted = await sql(
-        database.em(),
+      const deleted = await database.sql(
         `WITH old AS (
            SELECT k.holder, k.key FROM unnest($2::text[], $3::text[]) AS found (holder, key)
              JOIN idempotency_keys k ON k.holder = found.holder AND k.key = found.key AND k.created_at <= $1
@@ -216,8 +200,8 @@ const eraseExcess = `
 /** Erases the oldest answers of callers that have more bytes of them stored than one may have; returns how many. */
 export async function eraseExcessAnswers(database: Database): Promise<number> {
   let erased = 0;
-  for (const { holder } of await sql<{ holder: string }>(database.em(), findExcess, [storedBytesPerCaller])) {
-    erased += (await sql(database.em(), eraseExcess, [storedBytesPerCaller, holder])).length;
+  for (const { holder } of await database.sql<{ holder: string }>(findExcess, [storedBytesPerCaller])) {
+    erased += (await database.sql(eraseExcess, [storedBytesPerCaller, holder])).length;
   }
   return erased;
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** Records whose erasure erases what was said about them. */
 export type NamedKind = 'account' | 'contact' | 'conversation' | 'message';
@@ -37,13 +37,9 @@ const findMissing = `
     ELSE false END`;
 
 /** The names among these whose record in the account is erased. */
-export async function findErased(
-  executor: Executor,
-  accountId: number,
-  names: readonly string[],
-): Promise<Set<string>> {
+export async function findErased(sql: Sql, accountId: number, names: readonly string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set();
-  const rows = await sql<{ name: string }>(executor, findMissing, [accountId, names]);
+  const rows = await sql<{ name: string }>(findMissing, [accountId, names]);
   return new Set(rows.map(({ name }) => name));
 }
 

@@ -8,7 +8,6 @@ import {
   isPendingForBot,
 } from '../../deliveries/log/prune.ts';
 import { deleteRecoveries, findOldRecoveries } from '../../deliveries/copies/recover.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 const usualLimit = 1000;
@@ -37,20 +36,20 @@ export async function deleteOldEvents(database: Database, days: number): Promise
   const deleted = await deleteAll(database, {
     name: 'deleting old events',
     what: 'event',
-    find: (page) => findFinishedEvents(database.em(), days, page),
-    remove: (ids) => transactOutside(database, (tx) => deleteFinishedEvents(tx.em, days, ids)),
+    find: (page) => findFinishedEvents(database.sql, days, page),
+    remove: (ids) => transactOutside(database, (tx) => deleteFinishedEvents(tx.sql, days, ids)),
   });
   await deleteAll(database, {
     name: 'deleting empty lanes',
     what: 'lane',
-    find: (page) => findEmptyLanes(database.em(), page),
-    remove: (ids) => deleteEmptyLanes(database.em(), ids),
+    find: (page) => findEmptyLanes(database.sql, page),
+    remove: (ids) => deleteEmptyLanes(database.sql, ids),
   });
   await deleteAll(database, {
     name: 'deleting old recoveries',
     what: 'recovery',
-    find: (page) => findOldRecoveries(database.em(), days, page),
-    remove: (ids) => deleteRecoveries(database.em(), ids),
+    find: (page) => findOldRecoveries(database.sql, days, page),
+    remove: (ids) => deleteRecoveries(database.sql, ids),
   });
   return deleted;
 }
@@ -66,8 +65,8 @@ export function deleteOldRuns(database: Database, days: number): Promise<number>
     // Each page looks at all that is old; a record may hold megabytes.
     limit: 20_000,
     atOnce: 200,
-    find: ({ after, limit }) => sql<Row>(database.em(), findRuns, [days, after, limit]),
-    remove: async (ids) => (await sql(database.em(), deleteRuns, [days, ids])).length,
+    find: ({ after, limit }) => database.sql<Row>(findRuns, [days, after, limit]),
+    remove: async (ids) => (await database.sql(deleteRuns, [days, ids])).length,
   });
 }
 

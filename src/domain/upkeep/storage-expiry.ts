@@ -1,5 +1,4 @@
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 interface Expired {
@@ -14,8 +13,7 @@ export function deleteExpiredStorage(database: Database): Promise<number> {
     name: 'deleting expired storage of bots',
     nameOf: ({ id }) => `value ${id}`,
     page: (after) =>
-      sql<Expired>(
-        database.em(),
+      database.sql<Expired>(
         `SELECT id FROM bot_storage WHERE expires_at <= $1 AND id > $2 ORDER BY id LIMIT ${pageSize}`,
         [database.clock.now(), after?.id ?? 0],
       ),
@@ -23,8 +21,7 @@ export function deleteExpiredStorage(database: Database): Promise<number> {
     atOnce: pageSize,
     work: async (values) => {
       const ids = values.map(({ id }) => id);
-      const deleted = await sql(
-        database.em(),
+      const deleted = await database.sql(
         'DELETE FROM bot_storage WHERE id = ANY ($1) AND expires_at <= $2 RETURNING id',
         [ids, database.clock.now()],
       );

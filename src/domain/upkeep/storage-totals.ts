@@ -1,5 +1,4 @@
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 /** A bot with changes of its storage that are not in its total yet. */
@@ -33,14 +32,14 @@ export function mergeStorageChanges(database: Database): Promise<number> {
   return sweep<Changed>(database, {
     name: 'adding up what bots store',
     nameOf: ({ bot, account }) => `bot ${bot} in account ${account}`,
-    page: (after) => sql<Changed>(database.em(), findStatement, [after?.bot ?? 0, after?.account ?? 0]),
+    page: (after) => database.sql<Changed>(findStatement, [after?.bot ?? 0, after?.account ?? 0]),
     pageSize,
     atOnce: 1,
     work: async ([changed]) => {
       if (!changed) return 0;
       let taken: number;
       do {
-        const [row] = await sql<{ taken: number }>(database.em(), mergeStatement, [changed.bot, changed.account]);
+        const [row] = await database.sql<{ taken: number }>(mergeStatement, [changed.bot, changed.account]);
         taken = row?.taken ?? 0;
       } while (taken === mergedAtOnce);
       return 1;

@@ -1,5 +1,4 @@
 import type { Database } from '../../postgres/database.ts';
-import { sql } from '../../postgres/sql.ts';
 import { sweep } from './sweep.ts';
 
 interface Unsent {
@@ -23,12 +22,12 @@ export function deleteUnsentFiles(database: Database): Promise<number> {
   return sweep<Unsent>(database, {
     name: 'deleting files without a message',
     nameOf: ({ id }) => `attachment ${id}`,
-    page: (after) => sql<Unsent>(database.em(), findUnsent, [after?.created_at ?? '-infinity', after?.id ?? 0]),
+    page: (after) => database.sql<Unsent>(findUnsent, [after?.created_at ?? '-infinity', after?.id ?? 0]),
     pageSize,
     atOnce,
     work: async (files) => {
       const statement = `DELETE FROM attachments WHERE ${isOld} AND id = ANY ($1) RETURNING id`;
-      return (await sql(database.em(), statement, [files.map(({ id }) => id)])).length;
+      return (await database.sql(statement, [files.map(({ id }) => id)])).length;
     },
   });
 }

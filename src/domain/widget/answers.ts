@@ -40,8 +40,8 @@ export async function readAnswer(
 }
 
 async function findQuestion(tx: Transaction, conversationId: number, id: number | null): Promise<Message | null> {
-  if (id === null) return findNewestQuestion(tx.connection, tx.account.id, conversationId);
-  const message = await findMessage(tx.connection, tx.account.id, conversationId, id);
+  if (id === null) return findNewestQuestion(tx.sql, tx.account.id, conversationId);
+  const message = await findMessage(tx.sql, tx.account.id, conversationId, id);
   const asks = message?.type === 'outgoing' && !message.private && message.contentType !== 'text';
   return asks ? message : null;
 }

@@ -3,7 +3,7 @@ import { findListedConversations, type ListedConversation } from '../../records/
 import { findMessage, findMessages, type Message } from '../../records/message.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { change } from '../changes.ts';
 import { createConversation } from '../conversations/lifecycle.ts';
 import { saveEdit } from '../conversations/message-edits.ts';
@@ -24,16 +24,13 @@ const ownId = `SELECT c.id FROM conversations c JOIN contact_inboxes k
 export type ClientConversation = ListedConversation;
 
 /** The newest 25 conversations of the visit's contact in the inbox, or the 25 before the one with that id; the newest first. */
-export function listOwn(executor: Executor, visit: Visit, before: number | null): Promise<ClientConversation[]> {
-  return findOwn(executor, visit, 'AND ($4::bigint IS NULL OR c.id < $4) ORDER BY c.id DESC LIMIT $5', [
-    before,
-    atOnce,
-  ]);
+export function listOwn(sql: Sql, visit: Visit, before: number | null): Promise<ClientConversation[]> {
+  return findOwn(sql, visit, 'AND ($4::bigint IS NULL OR c.id < $4) ORDER BY c.id DESC LIMIT $5', [before, atOnce]);
 }
 
 /** A conversation of the visit's contact in the inbox. Errors: 404. */
-export async function readOwn(executor: Executor, visit: Visit, id: number): Promise<ClientConversation> {
-  const [found] = await findOwn(executor, visit, 'AND c.id = $4', [id]);
+export async function readOwn(sql: Sql, visit: Visit, id: number): Promise<ClientConversation> {
+  const [found] = await findOwn(sql, visit, 'AND c.id = $4', [id]);
   if (!found) throw notFound('Conversation');
   return found;
 }
@@ -42,8 +39,8 @@ export async function readOwn(executor: Executor, visit: Visit, id: number): Pro
  * That the visit's contact may write into a conversation of it, before what it sends is stored; `speakInOwn` looks again.
  * Errors: 403 `contact_blocked`, 404.
  */
-export async function needWritable(executor: Executor, visit: Visit, id: number): Promise<void> {
-  const { conversation } = await readOwn(executor, visit, id);
+export async function needWritable(sql: Sql, visit: Visit, id: number): Promise<void> {
+  const { conversation } = await readOwn(sql, visit, id);
   if (conversation.contact.blocked) throw contactBlocked();
 }
 
@@ -99,7 +96,7 @@ export async function submitToOwn(
   { id, messageId, value }: { id: number; messageId: number; value: string },
 ): Promise<Message> {
   const conversation = await lockToWrite(tx, visit, id);
-  const message = await findMessage(tx.connection, tx.account.id, conversation.id, messageId);
+  const message = await findMessage(tx.sql, tx.account.id, conversation.id, messageId);
   if (!message || message.private) throw notFound('Message');
   const answer = await readAnswer(tx, conversation, { content: value, inReplyTo: messageId });
   if (answer.email !== null) await keepEmail(tx, conversation, answer.email);
@@ -129,23 +126,23 @@ export async function markOwnRead(tx: Transaction, visit: Visit, id: number): Pr
   return conversation;
 }
 
-async function withPublic(executor: Executor, listed: ListedConversation): Promise<ClientConversation> {
+async function withPublic(sql: Sql, listed: ListedConversation): Promise<ClientConversation> {
   if (!listed.lastMessage?.private) return listed;
   const { conversation } = listed;
   const window = { publicOnly: true, limit: 1, isShortened: true };
-  const [last = null] = await findMessages(executor, conversation.account.id, conversation.id, window);
+  const [last = null] = await findMessages(sql, conversation.account.id, conversation.id, window);
   return { conversation, lastMessage: last };
 }
 
-async function findOwn(executor: Executor, { account, inbox, sourceId }: Visit, rest: string, values: unknown[]) {
+async function findOwn(sql: Sql, { account, inbox, sourceId }: Visit, rest: string, values: unknown[]) {
   const parameters = [account.id, inbox.id, sourceId, ...values];
-  const rows = await sql<{ id: number }>(executor, `${ownId} ${rest}`, parameters);
+  const rows = await sql<{ id: number }>(`${ownId} ${rest}`, parameters);
   const found = await findListedConversations(
-    executor,
+    sql,
     account.id,
     rows.map(({ id }) => id),
   );
-  return Promise.all(found.map((one) => withPublic(executor, one)));
+  return Promise.all(found.map((one) => withPublic(sql, one)));
 }
 
 // In one round trip: what the second statement sees is from after the wait of the first.

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Visit } from './visits.ts';
 
 // Pages have a door of their own, by contact tokens; other channels reach their customers through a server of their own.
@@ -20,13 +20,8 @@ interface Row {
  * The inbox of the API with the identifier, and its contact whose client comes in by the `source_id`; null when there is no such
  * inbox.
  */
-export async function findClientVisit(
-  executor: Executor,
-  identifier: string,
-  sourceId: string | null,
-): Promise<Visit | null> {
+export async function findClientVisit(sql: Sql, identifier: string, sourceId: string | null): Promise<Visit | null> {
   const [row] = await sql<Row>(
-    executor,
     `SELECT i.account_id, a.name AS account_name, i.id AS inbox_id, i.name AS inbox_name,
        array_remove(ARRAY[i.identity_secret, CASE WHEN i.previous_identity_secret_expires_at > now()
          THEN i.previous_identity_secret END], NULL) AS identity_secrets,

@@ -1,7 +1,6 @@
 import type { Contact } from '../../records/contact.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import { addContactInbox, findContactBySource } from '../contacts/contact-inboxes.ts';
 import { createContact, readContact, updateContact, type ContactChanges } from '../contacts/contacts.ts';
 import { contactBlocked } from './messages.ts';
@@ -59,7 +58,7 @@ export async function openClient(
 
 async function takeTurns(tx: Transaction, inboxId: number, { identifier, sourceId }: ClientClaim): Promise<void> {
   for (const turn of [identifier, sourceId && `${inboxId} ${sourceId}`]) {
-    if (turn !== null) await sql(tx.connection, takeTurnsStatement, [tx.account.id, turn]);
+    if (turn !== null) await tx.sql(takeTurnsStatement, [tx.account.id, turn]);
   }
 }
 
@@ -69,7 +68,7 @@ async function findKnown(
   { identifier, sourceId }: ClientClaim,
 ): Promise<{ contactId: number; isProven: boolean } | null> {
   const place = sourceId === null ? null : { inboxId, sourceId };
-  const bySource = place && (await findContactBySource(tx.connection, tx.account.id, place));
+  const bySource = place && (await findContactBySource(tx.sql, tx.account.id, place));
   if (bySource && !bySource.admits) throw taken();
   const proven = identifier === null ? null : await findByIdentifier(tx, identifier);
   if (proven === null) return bySource && { contactId: bySource.contactId, isProven: false };
@@ -89,7 +88,7 @@ function taken(): Error {
 
 // Who proves an identifier that nobody has, and holds the key of a contact without one, is that contact.
 async function identify(tx: Transaction, id: number, identifier: string | null): Promise<Contact> {
-  const contact = await readContact(tx.em, tx.account.id, tx.actor, id);
+  const contact = await readContact(tx.sql, tx.account.id, tx.actor, id);
   if (identifier === null) return contact;
   if (contact.identifier) throw taken();
   return updateContact(tx, id, { ...unchanged, identifier });
@@ -109,13 +108,12 @@ const unchanged: ContactChanges = {
 
 async function findByIdentifier(tx: Transaction, identifier: string): Promise<number | null> {
   const statement = 'SELECT id FROM contacts WHERE account_id = $1 AND identifier = $2';
-  const [row] = await sql<{ id: number }>(tx.connection, statement, [tx.account.id, identifier]);
+  const [row] = await tx.sql<{ id: number }>(statement, [tx.account.id, identifier]);
   return row?.id ?? null;
 }
 
 async function findKey(tx: Transaction, inboxId: number, contactId: number): Promise<string | null> {
-  const [row] = await sql<{ source_id: string }>(
-    tx.connection,
+  const [row] = await tx.sql<{ source_id: string }>(
     `SELECT source_id FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND admits
      ORDER BY id DESC LIMIT 1`,
     [tx.account.id, contactId, inboxId],
@@ -142,8 +140,7 @@ function createClient(tx: Transaction, profile: ClientProfile, identifier: strin
  * where it was merged meanwhile. Errors: 404 when it was deleted.
  */
 export async function lockClient(tx: Transaction, { inbox, sourceId }: Visit): Promise<number> {
-  const [row] = await sql<{ contact_id: number }>(
-    tx.connection,
+  const [row] = await tx.sql<{ contact_id: number }>(
     `SELECT contact_id FROM contact_inboxes WHERE account_id = $1 AND inbox_id = $2 AND source_id = $3 AND admits
      FOR NO KEY UPDATE`,
     [tx.account.id, inbox.id, sourceId],

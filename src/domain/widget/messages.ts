@@ -3,31 +3,25 @@ import type { Conversation } from '../../records/conversation.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { sendInto } from '../conversations/send.ts';
 import { nothingAsked, readAnswer, type GivenAnswer } from './answers.ts';
 import type { Visit } from './visits.ts';
 import { begin, findCurrent, keepEmail, lockCurrent, lockVisitor } from './sessions.ts';
 
 /** The conversation that the visit's contact continues, or null. */
-export async function readCurrent(
-  executor: Executor,
-  { account, inbox, contact }: Visit,
-): Promise<Conversation | null> {
-  return contact && findCurrent(executor, account.id, { inboxId: inbox.id, contactId: contact.id });
+export async function readCurrent(sql: Sql, { account, inbox, contact }: Visit): Promise<Conversation | null> {
+  return contact && findCurrent(sql, account.id, { inboxId: inbox.id, contactId: contact.id });
 }
 
-async function isBlocked(executor: Executor, accountId: number, contactId: number): Promise<boolean> {
-  const rows = await sql(executor, 'SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [
-    accountId,
-    contactId,
-  ]);
+async function isBlocked(sql: Sql, accountId: number, contactId: number): Promise<boolean> {
+  const rows = await sql('SELECT FROM contacts WHERE account_id = $1 AND id = $2 AND blocked', [accountId, contactId]);
   return rows.length > 0;
 }
 
 /** That the visit's contact may write, before what it sends is stored; `speak` looks again. Errors: 403 `contact_blocked`. */
-export async function needUnblocked(executor: Executor, { account, contact }: Visit): Promise<void> {
-  if (contact && (await isBlocked(executor, account.id, contact.id))) throw contactBlocked();
+export async function needUnblocked(sql: Sql, { account, contact }: Visit): Promise<void> {
+  if (contact && (await isBlocked(sql, account.id, contact.id))) throw contactBlocked();
 }
 
 /** What a contact says; as an answer, where it chose or filled in what a message asks for. */
@@ -59,7 +53,7 @@ async function enter(tx: Transaction, visit: Visit): Promise<{ contactId: number
   const [contactId, found] = await Promise.all([lockVisitor(tx, visit), known === null ? null : lockIn(known)]);
   // The contact may have been merged meanwhile: its conversations are the other's then.
   const current = contactId === known ? found : await lockIn(contactId);
-  const blocked = current ? current.contact.blocked : await isBlocked(tx.connection, tx.account.id, contactId);
+  const blocked = current ? current.contact.blocked : await isBlocked(tx.sql, tx.account.id, contactId);
   if (blocked) throw contactBlocked();
   return { contactId, current };
 }
@@ -86,14 +80,13 @@ export async function reply(
 const maxReceipts = 100;
 
 async function takeUnread(tx: Transaction, conversationId: number): Promise<Message[]> {
-  const rows = await sql<{ id: number }>(
-    tx.connection,
+  const rows = await tx.sql<{ id: number }>(
     `SELECT id FROM messages WHERE account_id = $1 AND conversation_id = $2 AND message_type = 'outgoing' AND NOT private
        AND status IN ('sent', 'delivered') ORDER BY created_at DESC, id DESC LIMIT $3`,
     [tx.account.id, conversationId, maxReceipts],
   );
   const ids = rows.map(({ id }) => id);
-  const messages = await findMessagesById(tx.connection, tx.account.id, ids);
+  const messages = await findMessagesById(tx.sql, tx.account.id, ids);
   return messages.sort((one, other) => one.id - other.id);
 }
 
@@ -112,11 +105,11 @@ export async function markRead(tx: Transaction, { inbox, contact }: Visit): Prom
 export async function markConversationRead(tx: Transaction, conversation: Conversation): Promise<void> {
   const unread = await takeUnread(tx, conversation.id);
   if (unread.length === 0) return;
-  await sql(
-    tx.connection,
-    `UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`,
-    [tx.account.id, unread.map(({ id }) => id), tx.now],
-  );
+  await tx.sql(`UPDATE messages SET status = 'read', updated_at = $3 WHERE account_id = $1 AND id = ANY ($2)`, [
+    tx.account.id,
+    unread.map(({ id }) => id),
+    tx.now,
+  ]);
   for (const message of unread) {
     const changed = { status: { previous: message.status, current: 'read' } };
     tx.record('message_updated', { conversation, message: { ...message, status: 'read' }, changed });

@@ -1,5 +1,5 @@
 import type { ConversationStatus } from '../../records/conversation.ts';
-import { moment, sql, type Executor } from '../../postgres/sql.ts';
+import { moment, type Sql } from '../../postgres/sql.ts';
 import type { SeenConversation } from './records.ts';
 
 interface Row {
@@ -17,13 +17,12 @@ type Found = SeenConversation & { inboxId: number; contactId: number };
 
 /** Those of the conversations that are of one of the contacts, by their ids. */
 export async function findSeenConversations(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { ids, contacts }: { ids: readonly number[]; contacts: readonly number[] },
 ): Promise<Map<number, Found>> {
   if (ids.length === 0 || contacts.length === 0) return new Map();
   const rows = await sql<Row>(
-    executor,
     `SELECT c.id, c.inbox_id, c.contact_id, c.status, u.name AS assignee, c.created_at, c.last_activity_at
      FROM conversations c LEFT JOIN seats u ON u.account_id = c.account_id AND u.id = c.assignee_id
      WHERE c.account_id = $1 AND c.id = ANY ($2) AND c.contact_id = ANY ($3)`,
@@ -46,12 +45,11 @@ function toFound({ id, status, assignee, ...row }: Row): Found {
 
 /** Which of the contacts' tokens are still valid, by their ids: those of a contact that was merged are another's. */
 export async function findValidTokens(
-  executor: Executor,
+  sql: Sql,
   tokens: readonly { accountId: number; tokenId: number; contactId: number }[],
 ): Promise<ReadonlySet<number>> {
   if (tokens.length === 0) return new Set();
   const rows = await sql<{ id: number }>(
-    executor,
     `SELECT k.id FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS held (account_id, id, contact_id)
      JOIN contact_tokens k ON k.account_id = held.account_id AND k.id = held.id AND k.contact_id = held.contact_id`,
     [

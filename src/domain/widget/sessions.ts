@@ -4,7 +4,7 @@ import { findConversation } from '../../records/conversation-rows.ts';
 import { findInboxBots } from '../../records/serving-bot.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { hashToken } from '../../lib/tokens.ts';
 import { decide } from '../conversations/arbiter.ts';
 import { createContact, updateContact, type ContactChanges } from '../contacts/contacts.ts';
@@ -28,7 +28,7 @@ export async function lockVisitor(tx: Transaction, { contact, inbox, tokenId }: 
   const locked = await lockIfThere(tx, inbox.id, contact?.id ?? null);
   if (locked !== null) return locked;
   const statement = 'SELECT contact_id FROM contact_tokens WHERE account_id = $1 AND id = $2';
-  const [token] = await sql<{ contact_id: number }>(tx.connection, statement, [tx.account.id, tokenId]);
+  const [token] = await tx.sql<{ contact_id: number }>(statement, [tx.account.id, tokenId]);
   return lockContact(tx, inbox.id, token?.contact_id ?? null);
 }
 
@@ -39,8 +39,7 @@ async function lockContact(tx: Transaction, inboxId: number, contactId: number |
 }
 
 async function lockIfThere(tx: Transaction, inboxId: number, contactId: number | null): Promise<number | null> {
-  const [token] = await sql<{ contact_id: number }>(
-    tx.connection,
+  const [token] = await tx.sql<{ contact_id: number }>(
     `SELECT contact_id FROM contact_tokens WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3 ORDER BY id LIMIT 1
      FOR NO KEY UPDATE`,
     [tx.account.id, inboxId, contactId],
@@ -58,12 +57,12 @@ const unresolvedId = `SELECT id FROM conversations WHERE account_id = $1 AND inb
  * none.
  */
 export async function findCurrent(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { inboxId, contactId }: { inboxId: number; contactId: number },
 ): Promise<Conversation | null> {
-  const [row] = await sql<{ id: number }>(executor, currentId, [accountId, inboxId, contactId]);
-  return row ? findConversation(executor, accountId, row.id) : null;
+  const [row] = await sql<{ id: number }>(currentId, [accountId, inboxId, contactId]);
+  return row ? findConversation(sql, accountId, row.id) : null;
 }
 
 /** Like findCurrent, with the conversation locked. */
@@ -101,7 +100,7 @@ async function lockUnresolved(tx: Transaction, { inbox }: Visit, contactId: numb
 
 // Without a bot that may speak first, an empty conversation would only clutter the inbox.
 async function isAwaited(tx: Transaction, { inbox }: Visit): Promise<boolean> {
-  const bots = await findInboxBots(tx.connection, tx.account.id, [inbox.id]);
+  const bots = await findInboxBots(tx.sql, tx.account.id, [inbox.id]);
   const bot = bots.get(inbox.id);
   return bot !== undefined && bot.unfit === null && bot.events.includes('webwidget_triggered');
 }
@@ -146,15 +145,13 @@ async function grantContactToken(
   { inbox }: Visit,
   { contactId, token }: { contactId: number; token: string },
 ): Promise<void> {
-  const kept = await sql(
-    tx.connection,
+  const kept = await tx.sql(
     `INSERT INTO contact_tokens (account_id, inbox_id, contact_id, token_hash, created_at)
      SELECT account_id, id, $3, $4, $5 FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE RETURNING id`,
     [tx.account.id, inbox.id, contactId, hashToken(token), tx.now],
   );
   if (kept.length === 0) throw notFound('Inbox');
-  await sql(
-    tx.connection,
+  await tx.sql(
     `DELETE FROM contact_tokens WHERE account_id = $1 AND id IN (
        SELECT id FROM contact_tokens WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
        ORDER BY id DESC OFFSET ${maxTokensPerContact})`,
@@ -171,9 +168,8 @@ const takeTurnsStatement = `SELECT pg_advisory_xact_lock(hashtextextended('visit
  */
 async function findVisitor(tx: Transaction, { contact }: Visit, identifier: string | null): Promise<number | null> {
   if (identifier === null) return contact?.id ?? null;
-  await sql(tx.connection, takeTurnsStatement, [tx.account.id, identifier]);
-  const [known] = await sql<{ id: number }>(
-    tx.connection,
+  await tx.sql(takeTurnsStatement, [tx.account.id, identifier]);
+  const [known] = await tx.sql<{ id: number }>(
     `SELECT id FROM contacts WHERE account_id = $1 AND (identifier = $2 OR id = $3 AND identifier IS NULL)
      ORDER BY identifier NULLS LAST LIMIT 1`,
     [tx.account.id, identifier, contact?.id ?? null],

@@ -1,5 +1,5 @@
 import type { Named } from '../../records/conversation.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** A call from a customer's web page or app: to which public inbox, and from which of its contacts, if known. */
 export interface Visit {
@@ -35,13 +35,8 @@ interface VisitRow {
  * The public inbox with the identifier, and the contact whose token for this inbox has the SHA-256; null when there is no
  * such inbox.
  */
-export async function findVisit(
-  executor: Executor,
-  identifier: string,
-  tokenHash: Buffer | null,
-): Promise<Visit | null> {
+export async function findVisit(sql: Sql, identifier: string, tokenHash: Buffer | null): Promise<Visit | null> {
   const [row] = await sql<VisitRow>(
-    executor,
     `SELECT i.account_id, a.name AS account_name, i.id AS inbox_id, i.name AS inbox_name, i.channel_type,
        array_remove(ARRAY[i.identity_secret, CASE WHEN i.previous_identity_secret_expires_at > now()
          THEN i.previous_identity_secret END], NULL) AS identity_secrets,
@@ -73,9 +68,8 @@ export interface PublicInbox {
 }
 
 /** The public inbox with the identifier; null when there is none. */
-export async function findPublicInbox(executor: Executor, identifier: string): Promise<PublicInbox | null> {
+export async function findPublicInbox(sql: Sql, identifier: string): Promise<PublicInbox | null> {
   const [row] = await sql<{ name: string; avatar_url: string | null; allowed_origins: string[] }>(
-    executor,
     'SELECT name, avatar_url, allowed_origins FROM inboxes WHERE identifier = $1 AND channel_type = ANY ($2)',
     [identifier, publicChannels],
   );

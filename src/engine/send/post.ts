@@ -72,7 +72,7 @@ async function heedFailure(claimed: Claimed, call: Call, ports: PostOptions): Pr
   if (call.result.status === goneStatus && ports.whenGone) return ports.whenGone(claimed, made);
   const { account, endpoint } = claimed;
   // If the address cannot be read, the result counts as it is.
-  const address = await findAddress(ports.database.em(), account.id, endpoint).catch(() => endpoint.url);
+  const address = await findAddress(ports.database.sql, account.id, endpoint).catch(() => endpoint.url);
   return { ...made, verdict: afterMove(made.verdict, endpoint.url, address) };
 }
 

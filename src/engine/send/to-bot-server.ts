@@ -64,7 +64,7 @@ function disabledNote({ endpoint }: Claimed): string {
 // Somebody may have taken over the conversation since the event was written.
 async function silenceNow({ database }: Options, { account, event, endpoint }: Claimed): Promise<string | null> {
   if (event.conversationId === null || !isForSpeakers(event.name)) return null;
-  const conversation = await findConversation(database.em(), account.id, event.conversationId);
+  const conversation = await findConversation(database.sql, account.id, event.conversationId);
   return conversation ? silenceOfBot(conversation, endpoint.id) : 'not_serving';
 }
 

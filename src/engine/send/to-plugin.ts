@@ -38,7 +38,7 @@ export function toPlugin(options: Options): Deliver {
 
 // A run that does not call the server shows nothing of it: another delivery is the probe.
 async function giveBackProbe({ database }: Options, { endpoint }: Claimed, attempted: Attempted): Promise<Attempted> {
-  await giveBackProbes(database.em(), endpoint.kind, [endpoint.id]);
+  await giveBackProbes(database.sql, endpoint.kind, [endpoint.id]);
   return { ...attempted, isAsKnown: false };
 }
 

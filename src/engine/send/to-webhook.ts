@@ -26,7 +26,7 @@ function switchOff(
   return transact(database, { account: claimed.account, actor: system }, async (tx) => {
     const isGone = await disableWebhook(tx, claimed.endpoint, 'The receiver answered 410 Gone');
     const verdict = isGone ? made.verdict : { ...made.verdict, state: 'pending' as const, delayMs: 0 };
-    await finishDeliveries(tx.em, [finishedWith(claimed, verdict)], holdAttempts);
+    await finishDeliveries(tx.sql, [finishedWith(claimed, verdict)], holdAttempts);
     return { ...made, verdict, isSettled: true };
   });
 }

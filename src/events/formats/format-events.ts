@@ -1,5 +1,5 @@
 import type { Database } from '../../postgres/database.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { RecordedEvent } from '../outbox.ts';
 import { chatwootBody } from './chatwoot.ts';
 import { readSurroundings, wantsAny } from './surroundings.ts';
@@ -10,14 +10,11 @@ import { wantingAccounts } from './wanting.ts';
  * are written before, so that its statements see them. All statements are asked for at once.
  */
 export async function formatEvents(
-  { database, connection }: { database: Database; connection: Executor },
+  { database, sql }: { database: Database; sql: Sql },
   accountId: number,
   events: readonly RecordedEvent[],
 ): Promise<void> {
-  const [isWanted, around] = await Promise.all([
-    wantsAny(connection, accountId),
-    readSurroundings(connection, accountId, events),
-  ]);
+  const [isWanted, around] = await Promise.all([wantsAny(sql, accountId), readSurroundings(sql, accountId, events)]);
   if (!isWanted) wantingAccounts(database).delete(accountId);
   for (const [event, surroundings] of around) {
     const { name, kept } = event;

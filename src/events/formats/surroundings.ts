@@ -1,5 +1,5 @@
 import { prepared } from '../../postgres/prepared.ts';
-import { sql, type Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { newestPublicColumn } from '../../records/listed-messages.ts';
 import { toMessage, type MessageRow } from '../../records/message.ts';
 import type { RecordedEvent } from '../outbox.ts';
@@ -36,14 +36,14 @@ const wantingStatement = prepared(`SELECT EXISTS (SELECT FROM webhooks w WHERE $
   SELECT FROM agent_bots b WHERE b.format = 'chatwoot' AND (b.account_id = $1 OR b.account_id IS NULL)) AS wants`);
 
 /** Whether any webhook of the account, or bot that it can use, wants bodies of the format. */
-export async function wantsAny(executor: Executor, accountId: number): Promise<boolean> {
-  const [row] = await sql<{ wants: boolean }>(executor, wantingStatement, [accountId]);
+export async function wantsAny(sql: Sql, accountId: number): Promise<boolean> {
+  const [row] = await sql<{ wants: boolean }>(wantingStatement, [accountId]);
   return row?.wants ?? false;
 }
 
 /** What surrounds those events of the account that a subscriber wants in the format, by event. */
 export async function readSurroundings(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   events: readonly RecordedEvent[],
 ): Promise<Map<RecordedEvent, Surroundings>> {
@@ -58,7 +58,7 @@ export async function readSurroundings(
       kept && wantsNewest(name, { subject: kept }) ? (kept.conversation?.id ?? null) : null,
     ),
   ];
-  const rows = await sql<Row>(executor, statement, [accountId, ...columns]);
+  const rows = await sql<Row>(statement, [accountId, ...columns]);
   const found = new Map<RecordedEvent, Surroundings>();
   for (const row of rows) {
     const event = events[row.index];

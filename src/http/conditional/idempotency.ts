@@ -1,5 +1,5 @@
+import type { Sql } from '../../postgres/sql.ts';
 import { createHash } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Context } from 'koa';
 import {
   claimKey,
@@ -94,29 +94,29 @@ function open(kept: KeptAnswer, box: SecretBox): Answer {
 export async function findAnswer(
   request: KeyedRequest,
   box: SecretBox,
-  { em, now }: Pick<AnyCall, 'em' | 'now'>,
+  { sql, now }: Pick<AnyCall, 'sql' | 'now'>,
 ): Promise<Answer | null> {
-  const kept = await findKept(em, request, now);
+  const kept = await findKept(sql, request, now);
   return kept && open(kept, box);
 }
 
 /**
  * Returns the stored answer to the first request with this key, or performs the request and stores its answer, in the
- * transaction of `em`. Stored answers are sealed, since some hold a secret that is stored nowhere else in plain text.
+ * transaction of `sql`. Stored answers are sealed, since some hold a secret that is stored nowhere else in plain text.
  * Errors: 422 when the key was used with another request, 409 while the first request is running and when its answer was
  * not stored or is erased.
  */
 export async function onlyOnce(
-  { request, box, em, now }: { request: RequestWithKey; box: SecretBox; em: EntityManager; now: Date },
+  { request, box, sql, now }: { request: RequestWithKey; box: SecretBox; sql: Sql; now: Date },
   perform: () => Promise<Answer>,
 ): Promise<Answer> {
-  const kept = await claimKey(em, request, now);
+  const kept = await claimKey(sql, request, now);
   if (kept) return open(kept, box);
   const answer = await perform();
   const isStored = Buffer.byteLength(answer.body) <= maxStoredBytes;
   const sealedBody = isStored ? box.seal(answer.body) : '';
   const names = isStored ? namesIn(request.path, answer.body) : [];
-  await keepAnswer(em, request, { status: answer.status, sealedBody, names }, now);
+  await keepAnswer(sql, request, { status: answer.status, sealedBody, names }, now);
   return answer;
 }
 

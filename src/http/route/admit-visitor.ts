@@ -37,7 +37,7 @@ export async function admitVisitor(
   const transactHere: Transact = (work) => transact(database, scope, work);
   return {
     services,
-    em: database.em(),
+    sql: database.sql,
     now: database.clock.now(),
     params,
     ...scope,
@@ -71,7 +71,7 @@ async function identify(
 ): Promise<Visit> {
   await options.failures.check(ctx, addressKey(ctx));
   const { given, hash } = readToken(ctx);
-  const visit = await findVisit(options.database.em(), identifier, hash);
+  const visit = await findVisit(options.database.sql, identifier, hash);
   if (!visit) throw notFound('Inbox');
   if (visit.contact || (mayBeNew && !given)) return visit;
   await options.failures.consume(ctx, addressKey(ctx));
@@ -86,7 +86,7 @@ async function identifyClient(
 ): Promise<Visit> {
   await options.failures.check(ctx, addressKey(ctx));
   const known = sourceId === undefined ? null : String(sourceId);
-  const visit = await findClientVisit(options.database.em(), identifier, known);
+  const visit = await findClientVisit(options.database.sql, identifier, known);
   if (!visit) throw notFound('Inbox');
   if (visit.contact || known === null) return visit;
   await options.failures.consume(ctx, addressKey(ctx));

@@ -111,7 +111,7 @@ async function count(ctx: Context, { role }: Admission, options: AdmissionOption
 }
 
 function openCall({ services, database }: AdmissionOptions) {
-  return { services, em: database.em(), now: database.clock.now() };
+  return { services, sql: database.sql, now: database.clock.now() };
 }
 
 function outside(database: Database, proof: Proof | null = null): Transact<OuterTransaction> {
@@ -128,7 +128,7 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
     // Nobody is refused from memory: who was an agent may be an administrator by now.
     isRecalled = recalled?.entry != null && factsOf(admission.role).admits(recalled.entry.entrant);
     if (isRecalled) return recalled;
-    return identities.read(call.em, tokenHash, accountId);
+    return identities.read(call.sql, tokenHash, accountId);
   };
   const ticket = admission.takesTickets ? ticketOf(ctx) : null;
   const identity = await (ticket === null
@@ -137,8 +137,8 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const { principal } = identity;
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const holds: Holds = (executor, lock) =>
-    isUnchanged(executor, identity, { now: database.clock.now(), lock: lock ? 'share' : null });
+  const holds: Holds = (sql, lock) =>
+    isUnchanged(sql, identity, { now: database.clock.now(), lock: lock ? 'share' : null });
   const proof = admission.isProven ? new Proof(holds, () => identities.forget(identity)) : null;
   const scope = { ...enterAccount(identity, admission.role), proof };
   const transactHere: Transact = (work) => transact(database, scope, work);
@@ -152,10 +152,10 @@ function ticketOf(ctx: Context): string | null {
 
 async function findByTicket(
   ticket: { ticketHash: Buffer; accountId: number | null },
-  { em, now }: ReturnType<typeof openCall>,
+  { sql, now }: ReturnType<typeof openCall>,
   find: (tokenHash: Buffer) => Promise<Identity | null>,
 ): Promise<Identity | null> {
-  const tokenHash = await redeemStreamTicket(em, ticket, now);
+  const tokenHash = await redeemStreamTicket(sql, ticket, now);
   return tokenHash && find(tokenHash);
 }
 
@@ -169,7 +169,7 @@ async function admitToPlatform(ctx: Context, admission: Admission, options: Admi
   const call = openCall(options);
   const { database } = options;
   let tokenHash: Buffer = Buffer.alloc(0);
-  const find = (hash: Buffer): Promise<Principal | null> => findPrincipal(call.em, (tokenHash = hash));
+  const find = (hash: Buffer): Promise<Principal | null> => findPrincipal(call.sql, (tokenHash = hash));
   const principal = await recognize(ctx, options, find, (found) => found);
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
@@ -177,8 +177,8 @@ async function admitToPlatform(ctx: Context, admission: Admission, options: Admi
   if (!admits({ ...principal, role: null })) throw forbidden(refusal);
   const known = { tokenHash, principal };
   const strength = admission.revokes ? 'update' : 'share';
-  const holds: Holds = (executor, lock) =>
-    isSamePrincipal(executor, known, { now: database.clock.now(), lock: lock ? strength : null });
+  const holds: Holds = (sql, lock) =>
+    isSamePrincipal(sql, known, { now: database.clock.now(), lock: lock ? strength : null });
   const proof = admission.isProven ? new Proof(holds) : null;
   return { ...call, principal, proof, params, transact: outside(database, proof) };
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Identity, Principal } from '../../domain/people/identity.ts';
 import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
@@ -85,9 +85,9 @@ interface OpenedCall {
   services: Services;
   /**
    * For reading. Under an `Idempotency-Key` or `If-Match`, where the whole handler is one transaction, it reads in that
-   * transaction. Inside `transact`, read through `tx.em`.
+   * transaction. Inside `transact`, read through `tx.sql`.
    */
-  em: EntityManager;
+  sql: Sql;
   /** The business time for work outside of `transact`. */
   now: Date;
 }
@@ -159,7 +159,7 @@ export type InAccount = Extract<AnyCall, { account: unknown }>;
  * A call during its preparation, with access to other systems. Of the database it has what `read` reads, which holds a
  * connection for that long.
  */
-export type Before<Call> = Omit<Call, 'services' | 'em' | 'transact'> & {
+export type Before<Call> = Omit<Call, 'services' | 'sql' | 'transact'> & {
   services: OutsideServices;
-  read: <Found>(find: (em: EntityManager) => Promise<Found>) => Promise<Found>;
+  read: <Found>(find: (sql: Sql) => Promise<Found>) => Promise<Found>;
 };

@@ -168,12 +168,12 @@ async function answer(ctx: Context, call: AnyCall, served: Served): Promise<Answ
   if (prepare) {
     const kept = await inside(async () => {
       // Preparations store files, and ask other systems in the caller's name.
-      if ('proof' in call) await call.proof?.check(call.em);
+      if ('proof' in call) await call.proof?.check(call.sql);
       return findKeptAnswer(ctx, call, served);
     });
     if (kept) return kept;
   }
-  const read = <Found>(find: (em: AnyCall['em']) => Promise<Found>) => inside(() => find(call.em));
+  const read = <Found>(find: (sql: AnyCall['sql']) => Promise<Found>) => inside(() => find(call.sql));
   const prepared = await prepare?.({ ...call, services: options.services, read });
   return inside(async () => {
     try {
@@ -212,12 +212,12 @@ async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: S
     return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
   }
   const view = ifMatch === null ? 'moving' : 'frozen';
-  return inOneTransaction(database, { call, view }, async (held, em) => {
+  return inOneTransaction(database, { call, view }, async (held) => {
     const run = async () => {
       if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
       return handle(ctx, { call: held, prepared }, served);
     };
-    return request ? onlyOnce({ request, box: services.secretBox, em, now: held.now }, run) : run();
+    return request ? onlyOnce({ request, box: services.secretBox, sql: held.sql, now: held.now }, run) : run();
   });
 }
 

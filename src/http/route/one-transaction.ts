@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '../../postgres/database.ts';
 import {
   transact,
@@ -7,11 +6,10 @@ import {
   type Scope,
   type Transact,
 } from '../../events/transaction.ts';
-import { sql } from '../../postgres/sql.ts';
 import type { AnyCall, InAccount } from './call.ts';
 
-/** Work on a call whose reads and writes are all in one transaction; `em` is the transaction's. */
-type HeldWork<Call, Result> = (held: Call, em: EntityManager) => Promise<Result>;
+/** Work on a call whose reads and writes are all in one transaction. */
+type HeldWork<Call, Result> = (held: Call) => Promise<Result>;
 
 /** What a transaction sees of others that commit meanwhile: with `frozen` nothing (REPEATABLE READ). */
 export type View = 'moving' | 'frozen';
@@ -38,7 +36,7 @@ export function inAccount<Result>(
 ): Promise<Result> {
   const { account, actor } = call;
   return transact(database, { account, actor, proof: openingOf(call, view) }, (tx) =>
-    work({ ...call, em: reader(tx.em), now: tx.now, transact: (verbs) => tx.savepoint(verbs) }, tx.em),
+    work({ ...call, sql: tx.sql, now: tx.now, transact: (verbs) => tx.savepoint(verbs) }),
   );
 }
 
@@ -50,16 +48,11 @@ function openingOf(call: AnyCall, view: View): Exclude<Scope['proof'], undefined
   const proof = 'proof' in call ? call.proof : null;
   if (view === 'moving') return proof;
   return {
-    verify: async (executor) => {
-      await Promise.all([sql(executor, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'), proof?.verify(executor)]);
+    verify: async (sql) => {
+      await Promise.all([sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ'), proof?.verify(sql)]);
     },
     committed: () => proof?.committed(),
   };
-}
-
-// A fork has an identity map of its own, so it reads the rows and not the transaction's unsaved objects.
-function reader(em: EntityManager): EntityManager {
-  return em.fork({ keepTransactionContext: true });
 }
 
 function outsideAccounts<Result>(
@@ -69,7 +62,7 @@ function outsideAccounts<Result>(
 ): Promise<Result> {
   const held = (tx: OuterTransaction): Promise<Result> => {
     const part: Transact<OuterTransaction> = (verbs) => tx.savepoint(verbs);
-    return work({ ...call, em: reader(tx.em), now: tx.now, transact: part }, tx.em);
+    return work({ ...call, sql: tx.sql, now: tx.now, transact: part });
   };
   return transactOutside(database, held, openingOf(call, view));
 }

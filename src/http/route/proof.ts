@@ -1,9 +1,9 @@
 import { OutdatedIdentity } from '../../domain/people/remembered-identities.ts';
 import { ApiError, busy } from '../../errors.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 
 /** Whether the caller is still as admitted; `lock` keeps the token from being revoked until the transaction ends. */
-export type Holds = (executor: Executor, lock: boolean) => Promise<boolean>;
+export type Holds = (sql: Sql, lock: boolean) => Promise<boolean>;
 
 /**
  * Verifies in the first transaction of a call that its caller is still as admitted. Between the two a body arrives and
@@ -29,10 +29,10 @@ export class Proof {
    * Verifies the caller in a transaction, unless an earlier transaction of the call did and committed: that one may have
    * removed the caller. Errors: OutdatedIdentity.
    */
-  async verify(executor: Executor): Promise<void> {
+  async verify(sql: Sql): Promise<void> {
     if (this.#isCommitted) return;
     this.#isGiven = false;
-    await this.#require(executor, true);
+    await this.#require(sql, true);
     this.#isGiven = true;
   }
 
@@ -42,19 +42,19 @@ export class Proof {
   }
 
   /** Verifies the caller for the moment, outside of transactions. Errors: OutdatedIdentity. */
-  async check(executor: Executor): Promise<void> {
-    await this.#require(executor, false);
+  async check(sql: Sql): Promise<void> {
+    await this.#require(sql, false);
   }
 
-  async #require(executor: Executor, lock: boolean): Promise<void> {
-    if (await this.#holds(executor, lock)) return;
+  async #require(sql: Sql, lock: boolean): Promise<void> {
+    if (await this.#holds(sql, lock)) return;
     this.#failed();
     throw new OutdatedIdentity();
   }
 }
 
 interface Proven {
-  em: Executor;
+  sql: Sql;
   proof?: Proof | null;
 }
 
@@ -86,9 +86,9 @@ async function answerOnce<Caller extends Proven, Answer>(
   caller: Caller,
   answer: (caller: Caller) => Promise<Answer>,
 ): Promise<Answer> {
-  const { proof, em } = caller;
+  const { proof, sql } = caller;
   const verifyLate = async (): Promise<void> => {
-    if (proof && !proof.isGiven) await proof.check(em);
+    if (proof && !proof.isGiven) await proof.check(sql);
   };
   try {
     const answered = await answer(caller);

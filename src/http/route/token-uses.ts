@@ -36,6 +36,6 @@ export class TokenUses {
     this.#timer = null;
     const uses = this.#uses;
     this.#uses = new Map();
-    this.#writing = storeTokenUses(this.#database.em(), uses).catch(this.#failed);
+    this.#writing = storeTokenUses(this.#database.sql, uses).catch(this.#failed);
   }
 }

@@ -55,7 +55,7 @@ export function crossOrigin(
     return (await allows(identifier, origin)) ? origin : '';
   }
   async function allows(identifier: string, origin: string): Promise<boolean> {
-    const inbox = await findPublicInbox(database.em(), identifier);
+    const inbox = await findPublicInbox(database.sql, identifier);
     return inbox !== null && inbox.allowedOrigins.includes(origin);
   }
   return cors({

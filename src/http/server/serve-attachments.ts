@@ -45,9 +45,9 @@ export function serveAttachments({ database, gate, requests, services }: MountOp
     const named = more.length === 0 ? services.fileLinks.read(signed) : null;
     if (!named) throw new ApiError(404, 'not_found', 'There is no such file, or the link to it has expired');
     const parties = gate.ofAccount(named.accountId, { visitor: true });
-    const file = await gate.run(parties, () => findFile(database.em(), named));
+    const file = await gate.run(parties, () => findFile(database.sql, named));
     if (!file) throw notFound('File');
-    const withConnection: WithConnection = (work) => gate.run(parties, () => work(database.em()));
+    const withConnection: WithConnection = (work) => gate.run(parties, () => work(database.sql));
     await answer(ctx, file, (range) => services.attachments.read(file, range, withConnection));
   };
 }

@@ -1,7 +1,7 @@
 import { findSeenConversations } from '../../domain/widget/seen-conversations.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { findMessagesById, type Message } from '../../records/message.ts';
 import type { Shape } from '../../schemas.ts';
 import type { FeedEvent } from '../read-page.ts';
@@ -30,19 +30,19 @@ export function writeTyping(isTyping: boolean): Buffer {
  * the conversation, as they are now. Whatever else happened is left out.
  */
 export async function tellVisitors(
-  executor: Executor,
+  sql: Sql,
   { accountId, links }: { accountId: number; links: FileLinks },
   { events, contacts }: { events: readonly FeedEvent[]; contacts: readonly number[] },
 ): Promise<Map<number, ToldVisitor>> {
   const concerned = events.filter(({ name, payload }) => payload !== null && told.has(name));
   const ids = [...new Set(concerned.flatMap(({ conversationId }) => conversationId ?? []))];
-  const conversations = await findSeenConversations(executor, accountId, { ids, contacts });
+  const conversations = await findSeenConversations(sql, accountId, { ids, contacts });
   const theirs = concerned.flatMap((event): Theirs[] => {
     const seen = event.conversationId === null ? undefined : conversations.get(event.conversationId);
     return seen ? [{ event, seen, messageId: messageOf(event) }] : [];
   });
   const messages = await findPublic(
-    executor,
+    sql,
     accountId,
     theirs.flatMap(({ messageId }) => messageId ?? []),
   );
@@ -65,13 +65,9 @@ function messageOf({ name, payload }: FeedEvent): number | null {
 }
 
 // The rows say what is private, whatever an event's body says.
-async function findPublic(
-  executor: Executor,
-  accountId: number,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, Message>> {
+async function findPublic(sql: Sql, accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Message>> {
   if (ids.length === 0) return new Map();
-  const messages = await findMessagesById(executor, accountId, ids);
+  const messages = await findMessagesById(sql, accountId, ids);
   return new Map(messages.filter((message) => !message.private).map((message) => [message.id, message]));
 }
 

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../lib/operator-error.ts';
-import { sql, type Executor } from '../sql.ts';
+import type { Sql } from '../sql.ts';
 import { FirstSchema } from './20261120-first-schema.ts';
 import { Release020 } from './20261124-0.2.0.ts';
 
@@ -10,10 +10,10 @@ export const migrations = [
 ];
 
 /** The names of the applied migrations; none for an empty database. */
-export async function appliedMigrations(executor: Executor): Promise<string[]> {
-  const [known] = await sql<{ table: string | null }>(executor, `SELECT to_regclass('migrations')::text AS "table"`);
+export async function appliedMigrations(sql: Sql): Promise<string[]> {
+  const [known] = await sql<{ table: string | null }>(`SELECT to_regclass('migrations')::text AS "table"`);
   if (!known?.table) return [];
-  return (await sql<{ name: string }>(executor, 'SELECT name FROM migrations ORDER BY id')).map(({ name }) => name);
+  return (await sql<{ name: string }>('SELECT name FROM migrations ORDER BY id')).map(({ name }) => name);
 }
 
 /** The applied migrations that neither this release nor `wanted` has: a newer release has made them. */
@@ -41,8 +41,8 @@ export function refuseUnknown(applied: readonly string[], wanted = migrations): 
 }
 
 /** True if all migrations were applied; false for an empty database. Throws OperatorError as refuseUnknown does. */
-export async function isMigrated(executor: Executor): Promise<boolean> {
-  const applied = await appliedMigrations(executor);
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const applied = await appliedMigrations(sql);
   refuseUnknown(applied);
   return migrations.every(({ name }) => applied.includes(name));
 }

@@ -1,6 +1,5 @@
-import type { CompiledQuery } from 'kysely';
 import type { Message } from '../../records/message.ts';
-import type { Executor } from '../../postgres/sql.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { scheduleAnswers, type ScheduledRow } from './schedule-rows.ts';
 import { storageAnswers, type StoredRow } from './storage-rows.ts';
 
@@ -40,13 +39,12 @@ const answers: readonly Answer[] = [
 ];
 
 /** Answers the statements of the verbs that bots and people use, from the stage. Rejects on any other. */
-export function executorOf(stage: StageRows): Executor {
-  const executeQuery = ({ sql, parameters }: CompiledQuery): Promise<{ rows: unknown[] }> => {
-    const known = answers.find(({ statement }) => statement.test(sql.trim()));
-    if (!known) return Promise.reject(new Error(`The simulation has no answer to this statement: ${sql}`));
-    return Promise.resolve({ rows: known.rows(stage, parameters) });
+export function sqlOf(stage: StageRows): Sql {
+  return <Row>(text: string, parameters: Values = []): Promise<Row[]> => {
+    const known = answers.find(({ statement }) => statement.test(text.trim()));
+    if (!known) return Promise.reject(new Error(`The simulation has no answer to this statement: ${text}`));
+    return Promise.resolve(known.rows(stage, parameters) as Row[]);
   };
-  return { getKysely: () => ({ executeQuery }) };
 }
 
 function countSince({ messages }: StageRows, since: unknown): unknown[] {

@@ -4,7 +4,7 @@ import type { BotDecision } from '../../events/outbox.ts';
 import type { UnitOfWork } from '../../events/unit-of-work.ts';
 import type { Conversation } from '../../records/conversation.ts';
 import type { Message, MessageDraft } from '../../records/message.ts';
-import { executorOf, type StageRows } from './rows.ts';
+import { sqlOf, type StageRows } from './rows.ts';
 
 /** What a transaction on the stage works on. */
 export interface StageState extends StageRows {
@@ -26,8 +26,7 @@ export class StageTransaction extends Transaction {
   constructor(stage: StageState, actor: Actor, said: Message[] = []) {
     const { now, conversation } = stage;
     // The parts of a unit of work that verbs reach through the members that this class keeps.
-    const rows = executorOf(stage);
-    const unit = { now, connection: rows, em: rows, parts: new Map(), afterCommit: () => undefined };
+    const unit = { now, sql: sqlOf(stage), parts: new Map(), afterCommit: () => undefined };
     super(unit as unknown as UnitOfWork, { account: conversation.account, actor });
     this.#stage = stage;
     this.#said = said;

@@ -42,7 +42,7 @@ describe('agent bots', () => {
       config: { human_words: ['x'] },
       hearing,
     };
-    return (await createPluginBot(app.app.database.em(), input, new Date())).id;
+    return (await createPluginBot(app.app.database.sql, input, new Date())).id;
   }
 
   async function converse(inboxId: number): Promise<number> {

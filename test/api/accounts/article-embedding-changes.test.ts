@@ -121,9 +121,9 @@ describe('another server for an account', function () {
   it('is set while passages begin anew: both take the account first, so that neither ends the other', async () => {
     await app.query(`UPDATE accounts SET passages_error = 'Oops', passages_error_since = now() WHERE id = 1`);
     await app.query('UPDATE embedding_tasks SET due_at = now()');
-    const task = await claimTask(app.app.database.em(), 60);
+    const task = await claimTask(app.app.database.sql, 60);
     await client.query('SELECT FROM accounts WHERE id = 1 FOR NO KEY UPDATE');
-    const beginning = beginSpace(app.app.database.em(), task!, 'another');
+    const beginning = beginSpace(app.app.database.sql, task!, 'another');
     await untilWaiting();
     // What the change of the server does next.
     await client.query('SELECT FROM embedding_tasks WHERE account_id = 1 FOR UPDATE NOWAIT');
@@ -133,11 +133,11 @@ describe('another server for an account', function () {
   });
 
   it('is found out about, though a process that knows of the one before is just done', async () => {
-    const em = app.app.database.em();
+    const sql = app.app.database.sql;
     await app.query('UPDATE embedding_tasks SET due_at = now(), done_id = (SELECT max(id) FROM article_passages)');
-    const task = await claimTask(em, 60);
+    const task = await claimTask(sql, 60);
     expect((await setServer('meaning-1')).status).to.equal(200);
-    await settleTask(em, task!);
+    await settleTask(sql, task!);
     expect(await app.query('SELECT due_at <= now() AS is_due FROM embedding_tasks')).to.deep.equal([{ is_due: true }]);
   });
 

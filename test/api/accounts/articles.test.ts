@@ -185,14 +185,14 @@ describe('articles', () => {
       app.call('POST', other, { title: 'Cardamom recipe', content: 'Cardamom and cumin.', url }, headers),
     ]);
     expect(both.map(({ status }) => status)).to.deep.equal([201, 201]);
-    const em = app.app.database.em();
+    const sql = app.app.database.sql;
     for (const [account, title] of [
       [1, 'Secret recipe'],
       [2, 'Cardamom recipe'],
     ] as const) {
       // What fits better in the other account does not take the only place either.
       for (const limit of [1, 3]) {
-        const found = await searchPassages(em, account, 'recipe with cardamom', { limit });
+        const found = await searchPassages(sql, account, 'recipe with cardamom', { limit });
         expect(found.map((passage) => passage.title)).to.deep.equal([title]);
       }
     }
@@ -225,9 +225,9 @@ describe('articles', () => {
       expect(status, q).to.equal(200);
     }
     for (const q of ["o'brien quote", "example.com/it's"]) expect(await titles(q, tag), q).to.have.length(1);
-    const em = app.app.database.em();
+    const sql = app.app.database.sql;
     for (const q of ['\0', 'half \ud83d', '退款'.repeat(100_000), 'word '.repeat(50_000)])
-      expect(await searchPassages(em, 1, q, { limit: 3 }), q.slice(0, 9)).to.be.an('array');
+      expect(await searchPassages(sql, 1, q, { limit: 3 }), q.slice(0, 9)).to.be.an('array');
   });
 
   it('are searched for something', async () => {

@@ -136,7 +136,7 @@ describe('people whom another account knows', () => {
       const input = { name: 'Nick', email, role: 'agent', availability: 'online' } as const;
       const account = { id: 1, name: 'Account' };
       return transact(app.app.database, { account, actor: system }, (tx) =>
-        statementsOf(tx.em, () => createAgent(tx, input, token)),
+        statementsOf(tx.sql, () => createAgent(tx, input, token)),
       );
     };
     const ofKnown = await run(known.email);

@@ -120,8 +120,8 @@ describe('counts of conversations', function () {
 
   it('keep no writer waiting while they are merged, and none of what they write is lost', async () => {
     const id = await addConversation(app, inboxes[0]);
-    await app.app.database.em().transactional(async (em) => {
-      await mergeCounts(em, 1);
+    await app.app.database.transaction(async (sql) => {
+      await mergeCounts(sql, 1);
       const { status } = await app.post(`conversations/${id}/toggle_status`, { status: 'resolved' });
       expect(status).to.equal(200);
       await expectExact();

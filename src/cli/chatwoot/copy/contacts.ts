@@ -121,7 +121,7 @@ export async function contactOf(
 /** The ids here of contacts that were copied. */
 async function findContacts({ transact, importId }: Copying, foreignIds: readonly number[]): Promise<Ids> {
   const found = await transact((tx) =>
-    findImported(tx.connection, { accountId: tx.account.id, importId }, { kind: 'contact', foreignIds }),
+    findImported(tx.sql, { accountId: tx.account.id, importId }, { kind: 'contact', foreignIds }),
   );
   return new Map(Array.from(found, ([id, { localId }]) => [id, localId]));
 }

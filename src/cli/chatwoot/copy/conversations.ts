@@ -60,7 +60,7 @@ class Walk {
     const { transact, importId } = this.#copying;
     const foreignIds = records.flatMap(({ id }) => idOf(id) ?? []);
     return transact((tx) =>
-      findImported(tx.connection, { accountId: tx.account.id, importId }, { kind: 'conversation', foreignIds }),
+      findImported(tx.sql, { accountId: tx.account.id, importId }, { kind: 'conversation', foreignIds }),
     );
   }
 

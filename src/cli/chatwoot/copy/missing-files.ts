@@ -18,7 +18,7 @@ export async function copyMissingFiles(copying: Copying): Promise<void> {
   let after = 0;
   for (;;) {
     const page = await transact((tx) =>
-      findMissingFiles(tx.connection, { accountId: tx.account.id, importId }, { after, limit: pageSize }),
+      findMissingFiles(tx.sql, { accountId: tx.account.id, importId }, { after, limit: pageSize }),
     );
     for (const missing of page) {
       const leaveOut = (why: string): void => reporter.leaveOut('files', nameOf(missing), why);

@@ -19,7 +19,7 @@ export async function copyMissingMessages(copying: Copying, settings: CopiedSett
   let after = 0;
   for (;;) {
     const page = await transact((tx) =>
-      findMissingMessages(tx.connection, { accountId: tx.account.id, importId }, { after, limit: pageSize }),
+      findMissingMessages(tx.sql, { accountId: tx.account.id, importId }, { after, limit: pageSize }),
     );
     for (const missing of page) {
       const leaveOut = (why: string): void => reporter.leaveOut('messages', nameOf(missing), why);

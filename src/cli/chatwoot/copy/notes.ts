@@ -20,16 +20,10 @@ export async function copyNotes(copying: Copying, settings: CopiedSettings): Pro
   const { transact, importId, show } = copying;
   const work = new Work(copying, settings);
   let [after, done] = [0, 0];
-  const total = await transact((tx) =>
-    countIncomplete(tx.connection, { accountId: tx.account.id, importId }, 'contact'),
-  );
+  const total = await transact((tx) => countIncomplete(tx.sql, { accountId: tx.account.id, importId }, 'contact'));
   for (;;) {
     const page = await transact((tx) =>
-      findIncomplete(
-        tx.connection,
-        { accountId: tx.account.id, importId },
-        { kind: 'contact', after, limit: pageSize },
-      ),
+      findIncomplete(tx.sql, { accountId: tx.account.id, importId }, { kind: 'contact', after, limit: pageSize }),
     );
     for (let at = 0; at < page.length; at += atOnce) {
       endIfStopped(copying.stopped);

@@ -1,3 +1,4 @@
+import { findRows } from '../../../domain/small-rows.ts';
 import { invalid } from '../../../errors.ts';
 import { changeInboxMembers, findAssignable } from '../../../domain/inboxes/members.ts';
 import { findImported, type ImportedKind } from '../../../domain/imports/imports.ts';
@@ -78,7 +79,7 @@ async function copyAll(copying: Copying, setting: Setting, agents: Ids): Promise
 }
 
 async function findCopied({ transact, importId }: Copying, kind: ImportedKind): Promise<Ids> {
-  const known = await transact((tx) => findImported(tx.connection, { accountId: tx.account.id, importId }, { kind }));
+  const known = await transact((tx) => findImported(tx.sql, { accountId: tx.account.id, importId }, { kind }));
   return new Map(Array.from(known, ([foreignId, { localId }]) => [foreignId, localId]));
 }
 
@@ -167,14 +168,14 @@ const labelSetting: Setting = {
 
 // Agents who were removed here stay removed.
 async function presentOnes({ transact }: Copying, agents: Ids): Promise<Ids> {
-  const found = await transact((tx) => findAgents(tx.connection, tx.account.id, [...agents.values()]));
+  const found = await transact((tx) => findAgents(tx.sql, tx.account.id, [...agents.values()]));
   const here = new Set(found.map(({ id }) => id));
   return new Map([...agents].filter(([, id]) => here.has(id)));
 }
 
 // Nothing is read for inboxes that were deleted here.
 async function presentInboxes(tx: Transaction, inboxes: Ids): Promise<Ids> {
-  const found = await tx.em.find(Inbox, { accountId: tx.account.id, id: { $in: [...inboxes.values()] } });
+  const found = await findRows(tx.sql, Inbox, { accountId: tx.account.id, id: { $in: [...inboxes.values()] } });
   const here = new Set(found.map(({ id }) => id));
   return new Map([...inboxes].filter(([, id]) => here.has(id)));
 }
@@ -182,10 +183,10 @@ async function presentInboxes(tx: Transaction, inboxes: Ids): Promise<Ids> {
 async function findAllAssignable(tx: Transaction, inboxes: Ids): Promise<Map<number, ReadonlySet<number>>> {
   const found = new Map<number, ReadonlySet<number>>();
   for (const inboxId of inboxes.values())
-    found.set(inboxId, new Set(await findAssignable(tx.em, tx.account.id, inboxId)));
+    found.set(inboxId, new Set(await findAssignable(tx.sql, tx.account.id, inboxId)));
   return found;
 }
 
 async function findTeamIds(tx: Transaction): Promise<ReadonlySet<number>> {
-  return new Set((await listTeams(tx.em, tx.account.id)).map(({ id }) => id));
+  return new Set((await listTeams(tx.sql, tx.account.id)).map(({ id }) => id));
 }

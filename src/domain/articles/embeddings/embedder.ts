@@ -2,7 +2,7 @@ import { ModelError, type ModelServer } from '../../../models/chat.ts';
 import type { Embed } from '../../../models/embed.ts';
 import type { Database } from '../../../postgres/database.ts';
 import { isLockTimeout, isOutage } from '../../../postgres/errors.ts';
-import type { Executor } from '../../../postgres/sql.ts';
+import type { Sql } from '../../../postgres/sql.ts';
 import { plainText } from '../plain-text.ts';
 import {
   beginAgain,
@@ -26,7 +26,7 @@ import { toStored } from './vectors.ts';
 export interface EmbedderOptions {
   database: Database;
   /** The server and the model for an account's embeddings, read anew each time; null where there is none. */
-  serverOf: (executor: Executor, accountId: number) => Promise<ModelServer | null>;
+  serverOf: (sql: Sql, accountId: number) => Promise<ModelServer | null>;
   /** The one of accounts that set none of their own. */
   ownServer: ModelServer | null;
   embed: Embed;
@@ -86,7 +86,7 @@ export class PassageEmbedder {
   /** Looks for what another configuration of the service asks for, and begins. */
   async start(): Promise<void> {
     const { database, ownServer } = this.#options;
-    await noticeSpace(database.em(), ownServer && spaceOf(ownServer));
+    await noticeSpace(database.sql, ownServer && spaceOf(ownServer));
     this.poke();
   }
 
@@ -121,7 +121,7 @@ export class PassageEmbedder {
   }
 
   async #lookAgain(): Promise<void> {
-    const ms = await untilNextTask(this.#options.database.em());
+    const ms = await untilNextTask(this.#options.database.sql);
     clearTimeout(this.#timer);
     if (ms === null || this.#stopping.signal.aborted) return;
     this.#timer = setTimeout(() => this.poke(), Math.min(maxLookMs, Math.max(0, ms) + 1));
@@ -130,7 +130,7 @@ export class PassageEmbedder {
 
   async #embedAll(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const task = await claimTask(this.#options.database.em(), this.#leaseSeconds);
+      const task = await claimTask(this.#options.database.sql, this.#leaseSeconds);
       if (!task) return;
       await this.#embedSome(task).catch((error: unknown) => this.#setBack(task, error));
     }
@@ -138,19 +138,19 @@ export class PassageEmbedder {
 
   async #embedSome(task: EmbeddingTask): Promise<void> {
     const { database, serverOf, batch } = this.#options;
-    const em = database.em();
-    const server = await serverOf(em, task.account_id);
+    const sql = database.sql;
+    const server = await serverOf(sql, task.account_id);
     const space = server && spaceOf(server);
-    if (space !== task.space) return beginSpace(em, task, space);
+    if (space !== task.space) return beginSpace(sql, task, space);
     if (!server) {
-      if ((await deleteVectors(em, task, deletedAtOnce)) < deletedAtOnce) await settleTask(em, task);
-      else await beginSpace(em, task, null);
+      if ((await deleteVectors(sql, task, deletedAtOnce)) < deletedAtOnce) await settleTask(sql, task);
+      else await beginSpace(sql, task, null);
       return;
     }
-    const passages = await findUnembedded(em, task, batch);
+    const passages = await findUnembedded(sql, task, batch);
     if (passages.length > 0) await this.#embedThese(server, task, passages);
-    else await settleTask(em, task);
-    if (task.is_told) await keepEmbeddingHealth(em, task.account_id, { of: 'passages', error: null });
+    else await settleTask(sql, task);
+    if (task.is_told) await keepEmbeddingHealth(sql, task.account_id, { of: 'passages', error: null });
   }
 
   /** All together; where the server refuses that, one after the other, each stored before the next. */
@@ -181,7 +181,7 @@ export class PassageEmbedder {
     task.dimensions ??= vectors[0]?.length ?? null;
     task.failures = 0;
     const stored = passages.map((one, at) => storedOf(one, vectors[at]));
-    return keepVectors(this.#options.database.em(), task, {
+    return keepVectors(this.#options.database.sql, task, {
       passages: stored,
       leaseSeconds: goesOn ? this.#leaseSeconds : 0,
     });
@@ -197,16 +197,16 @@ export class PassageEmbedder {
   async #setBack(task: EmbeddingTask, error: unknown): Promise<void> {
     if (isOutage(error)) throw error;
     const { database, retryMs, told, failed } = this.#options;
-    const em = database.em();
-    if (this.#stopping.signal.aborted) return releaseTask(em, task);
+    const sql = database.sql;
+    if (this.#stopping.signal.aborted) return releaseTask(sql, task);
     const isLast = task.failures + 1 >= tellAfter;
     // The model behind the name is another one by now: what there is cannot be compared with questions any more.
     if (isLast && error instanceof OtherDimensions) return this.#beginAgain(task, error);
-    await setBackTask(em, task, { pauseMs: retryMs, maxMs: maxPauseMs });
+    await setBackTask(sql, task, { pauseMs: retryMs, maxMs: maxPauseMs });
     if (!(error instanceof ModelError) && !isLockTimeout(error)) failed(error);
     if (!isLast) return;
     const sentence = error instanceof ModelError ? error.message : 'The passages could not be embedded: see the log';
-    await keepEmbeddingHealth(em, task.account_id, { of: 'passages', error: sentence });
+    await keepEmbeddingHealth(sql, task.account_id, { of: 'passages', error: sentence });
     if (task.failures + 1 === tellAfter) told({ accountId: task.account_id, error: sentence });
   }
 
@@ -214,9 +214,9 @@ export class PassageEmbedder {
   async #beginAgain(task: EmbeddingTask, error: OtherDimensions): Promise<void> {
     const { database, changesPerDay, told } = this.#options;
     const { account_id: accountId } = task;
-    if (await beginAgain(database.em(), task, changesPerDay)) return;
+    if (await beginAgain(database.sql, task, changesPerDay)) return;
     const sentence = changesTooOften(changesPerDay, error);
-    await keepEmbeddingHealth(database.em(), accountId, { of: 'passages', error: sentence });
+    await keepEmbeddingHealth(database.sql, accountId, { of: 'passages', error: sentence });
     told({ accountId, error: sentence });
   }
 }

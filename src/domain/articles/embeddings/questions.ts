@@ -1,13 +1,13 @@
 import { ModelError, type ModelServer } from '../../../models/chat.ts';
 import type { Embed } from '../../../models/embed.ts';
-import type { Executor } from '../../../postgres/sql.ts';
+import type { Sql } from '../../../postgres/sql.ts';
 import { storableText } from '../../../lib/storable.ts';
 import { spaceOf } from './embedder.ts';
 import type { Meaning } from './similar.ts';
 import { keepEmbeddingHealth } from './tasks.ts';
 
 export interface QuestionOptions {
-  serverOf: (executor: Executor, accountId: number) => Promise<ModelServer | null>;
+  serverOf: (sql: Sql, accountId: number) => Promise<ModelServer | null>;
   embed: Embed;
   /** How long a search waits, in milliseconds. */
   waitMs: number;
@@ -20,7 +20,7 @@ export interface QuestionOptions {
 }
 
 /** Reads or writes a little in the database; holds a connection for that long. */
-export type Reach = <Result>(work: (executor: Executor) => Promise<Result>) => Promise<Result>;
+export type Reach = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result>;
 
 /** What a question means; null where it cannot be told: then there are its words. Never rejects for a server's failure. */
 export type ReadMeaning = (accountId: number, question: string, reach: Reach) => Promise<Meaning | null>;
@@ -45,7 +45,7 @@ export class Questions {
   readonly read: ReadMeaning = async (accountId, question, reach) => {
     const { serverOf, embed, waitMs, pauseMs, least, compared } = this.#options;
     const text = storableText(question, maxChars).trim();
-    const server = text === '' ? null : await reach((executor) => serverOf(executor, accountId));
+    const server = text === '' ? null : await reach((sql) => serverOf(sql, accountId));
     if (!server) return null;
     const space = spaceOf(server);
     const asked = server.isOperators ? space : `${accountId} ${space}`;
@@ -69,7 +69,7 @@ export class Questions {
     const isNew = known?.error !== error;
     if (!isNew && performance.now() - known.at < knownMs) return;
     forgetSome(this.#known).set(accountId, { error, at: performance.now() });
-    await reach((executor) => keepEmbeddingHealth(executor, accountId, { of: 'questions', error }));
+    await reach((sql) => keepEmbeddingHealth(sql, accountId, { of: 'questions', error }));
     if (isNew && error !== null) this.#options.failed({ accountId, error });
   }
 }

@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../../postgres/sql.ts';
+import type { Sql } from '../../../postgres/sql.ts';
 import { signsOf, similarity } from './vectors.ts';
 
 /** A question as a vector, and what is compared with it. */
@@ -47,13 +47,13 @@ const statement = `
 
 /** The passages of the account that mean most nearly what a question means: one of each article, the nearest first. */
 export async function findSimilar(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { space, vector, least, compared }: Meaning,
   { tags, languages, limit }: { tags: readonly string[]; languages: readonly string[]; limit: number },
 ): Promise<SimilarPassage[]> {
   const parameters = [accountId, space, signsOf(vector), tags, languages, compared];
-  const rows = await sql<{ id: number; article_id: number; numbers: Buffer }>(executor, statement, parameters);
+  const rows = await sql<{ id: number; article_id: number; numbers: Buffer }>(statement, parameters);
   const near = rows
     .map(({ numbers, ...row }) => ({ ...row, similarity: similarity(vector, numbers) }))
     .filter((one) => one.similarity >= least)

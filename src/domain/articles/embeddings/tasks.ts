@@ -1,4 +1,4 @@
-import { sql, type Executor } from '../../../postgres/sql.ts';
+import type { Sql } from '../../../postgres/sql.ts';
 import { storableTextOrNull } from '../../../lib/storable.ts';
 
 const maxErrorChars = 500;
@@ -48,24 +48,22 @@ const claimStatement = `
     a.passages_error IS NOT NULL AS is_told`;
 
 /** Takes the task that has been due for longest; null when none is. */
-export async function claimTask(executor: Executor, leaseSeconds: number): Promise<EmbeddingTask | null> {
-  const [task] = await sql<EmbeddingTask>(executor, claimStatement, [leaseSeconds]);
+export async function claimTask(sql: Sql, leaseSeconds: number): Promise<EmbeddingTask | null> {
+  const [task] = await sql<EmbeddingTask>(claimStatement, [leaseSeconds]);
   return task ?? null;
 }
 
 /** Milliseconds until a task is due; null when none will be. */
-export async function untilNextTask(executor: Executor): Promise<number | null> {
+export async function untilNextTask(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }>(
-    executor,
     `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM embedding_tasks WHERE due_at < 'infinity'`,
   );
   return row?.ms ?? null;
 }
 
 /** Makes the tasks of accounts without a server of their own due where the service's server or model is another now. */
-export async function noticeSpace(executor: Executor, space: string | null): Promise<void> {
+export async function noticeSpace(sql: Sql, space: string | null): Promise<void> {
   await sql(
-    executor,
     `UPDATE embedding_tasks t SET due_at = now() FROM accounts a
      WHERE a.id = t.account_id AND a.llm_base_url IS NULL AND t.due_at = 'infinity' AND t.space IS DISTINCT FROM $1`,
     [space],
@@ -89,8 +87,8 @@ const beginStatement = `
   ) ${forgetErrors}`;
 
 /** Begins with all passages anew, for another server or model, or for none; what failed before says nothing of it. */
-export async function beginSpace(executor: Executor, task: EmbeddingTask, space: string | null): Promise<void> {
-  await sql(executor, beginStatement, [task.account_id, task.claim, space]);
+export async function beginSpace(sql: Sql, task: EmbeddingTask, space: string | null): Promise<void> {
+  await sql(beginStatement, [task.account_id, task.claim, space]);
 }
 
 const isToday = `changes_since > now() - interval '1 day'`;
@@ -110,17 +108,16 @@ const restStatement = `
  * Begins with all passages anew, because the model behind the same name is another one. Where that has happened `most` times
  * within a day, it leaves everything as it is until the day is over, and returns false.
  */
-export async function beginAgain(executor: Executor, task: EmbeddingTask, most: number): Promise<boolean> {
-  const begun = await sql(executor, againStatement, [task.account_id, task.claim, most]);
+export async function beginAgain(sql: Sql, task: EmbeddingTask, most: number): Promise<boolean> {
+  const begun = await sql(againStatement, [task.account_id, task.claim, most]);
   if (begun.length > 0) return true;
   // What another process has taken is neither.
-  return (await sql(executor, restStatement, [task.account_id, task.claim])).length === 0;
+  return (await sql(restStatement, [task.account_id, task.claim])).length === 0;
 }
 
 /** The next passages without a vector, in the order in which they were written. */
-export function findUnembedded(executor: Executor, task: EmbeddingTask, limit: number): Promise<Unembedded[]> {
+export function findUnembedded(sql: Sql, task: EmbeddingTask, limit: number): Promise<Unembedded[]> {
   return sql<Unembedded>(
-    executor,
     `SELECT p.id, a.title, p.heading, p.text FROM article_passages p
      JOIN articles a ON a.account_id = p.account_id AND a.id = p.article_id
      WHERE p.account_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3`,
@@ -154,18 +151,17 @@ const keepStatement = `
  * seconds more. False where the task is another process's.
  */
 export async function keepVectors(
-  executor: Executor,
+  sql: Sql,
   { account_id: accountId, claim, dimensions }: EmbeddingTask,
   { passages, leaseSeconds }: { passages: readonly EmbeddedPassage[]; leaseSeconds: number },
 ): Promise<boolean> {
   const parameters = [accountId, claim, passages.at(-1)?.id, dimensions, JSON.stringify(passages), leaseSeconds];
-  return (await sql(executor, keepStatement, parameters)).length > 0;
+  return (await sql(keepStatement, parameters)).length > 0;
 }
 
 /** Deletes vectors of an account, so many at most; returns how many there were. */
-export async function deleteVectors(executor: Executor, task: EmbeddingTask, limit: number): Promise<number> {
+export async function deleteVectors(sql: Sql, task: EmbeddingTask, limit: number): Promise<number> {
   const rows = await sql(
-    executor,
     `DELETE FROM passage_signs WHERE account_id = $1 AND passage_id IN (
        SELECT passage_id FROM passage_signs WHERE account_id = $1 ORDER BY passage_id LIMIT $2) RETURNING passage_id`,
     [task.account_id, limit],
@@ -182,26 +178,25 @@ const wakeStatement = `
     AND EXISTS (SELECT FROM article_passages p WHERE p.account_id = $1 AND p.id > t.done_id)`;
 
 /** Ends a task that has nothing to do; one whose articles somebody is writing at the moment is due again soon. */
-export async function settleTask(executor: Executor, task: EmbeddingTask): Promise<void> {
-  await sql(executor, settleStatement, [task.account_id, task.claim]);
+export async function settleTask(sql: Sql, task: EmbeddingTask): Promise<void> {
+  await sql(settleStatement, [task.account_id, task.claim]);
   // Whoever wrote articles before the first statement had its lock did not find the task settled, and woke nobody.
-  await sql(executor, wakeStatement, [task.account_id]);
+  await sql(wakeStatement, [task.account_id]);
 }
 
 /** Gives a task back, for another process to go on with. */
-export async function releaseTask(executor: Executor, task: EmbeddingTask): Promise<void> {
-  await sql(executor, `UPDATE embedding_tasks SET due_at = now() WHERE ${ours}`, [task.account_id, task.claim]);
+export async function releaseTask(sql: Sql, task: EmbeddingTask): Promise<void> {
+  await sql(`UPDATE embedding_tasks SET due_at = now() WHERE ${ours}`, [task.account_id, task.claim]);
 }
 
 /** Puts a task off, for twice as long with each failure running. */
 export async function setBackTask(
-  executor: Executor,
+  sql: Sql,
   task: EmbeddingTask,
   { pauseMs, maxMs }: { pauseMs: number; maxMs: number },
 ): Promise<void> {
   const ms = Math.min(maxMs, pauseMs * 2 ** Math.min(task.failures, 30));
   await sql(
-    executor,
     `UPDATE embedding_tasks SET failures = failures + 1, due_at = now() + make_interval(secs => $3) WHERE ${ours}`,
     [task.account_id, task.claim, ms / 1000],
   );
@@ -212,13 +207,12 @@ export async function setBackTask(
  * so stays as long as it is so.
  */
 export async function keepEmbeddingHealth(
-  executor: Executor,
+  sql: Sql,
   accountId: number,
   { of, error }: { of: 'passages' | 'questions'; error: string | null },
 ): Promise<void> {
   const kept = storableTextOrNull(error, maxErrorChars);
   await sql(
-    executor,
     `UPDATE accounts SET ${of}_error = $2, ${of}_error_since =
        CASE WHEN $2::text IS NULL THEN NULL ELSE coalesce(${of}_error_since, now()) END
      WHERE id = $1 AND ${of}_error IS DISTINCT FROM $2`,
