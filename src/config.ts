@@ -7,8 +7,8 @@ import { explainSetting, type Setting } from './fault-sentences.ts';
 import { parseCidr } from './outbound/addresses.ts';
 import { databaseUrlProblem } from './postgres/database-url.ts';
 import { OperatorError } from './lib/operator-error.ts';
-import { readPublicKey } from './lib/public-key.ts';
-import { readOrCreateSecretFile, readSecretFile } from './lib/secret-file.ts';
+import { readPublicKey } from './lib/secrets/public-key.ts';
+import { readOrCreateSecretFile, readSecretFile } from './lib/secrets/secret-file.ts';
 
 /** The settings of the service, read once from the environment and frozen; schemas/config.json describes them. */
 export interface Config {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ErrorDetail } from './errors.ts';
-import { fieldName, pointerToken } from './lib/field-name.ts';
+import { fieldName, pointerToken } from './lib/text/field-name.ts';
 
 /** Keywords of a schema that help to explain its errors. */
 interface Explained {

@@ -111,7 +111,7 @@ function createValidator(options: ValidatorOptions): Ajv2020 {
   formats.default(ajv);
   ajv.addKeyword('x-secret');
   ajv.addKeyword('x-explained');
-  // Read by http/route/tolerant-reading.ts.
+  // Read by http/route/body/tolerant-reading.ts.
   ajv.addKeyword('x-left-out');
   ajv.addKeyword('x-null');
   ajv.addKeyword('defaultText');

@@ -25,7 +25,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const maxRootFiles = 4;
 /** Files whose common first word is no noun. */
 const flatWords: Readonly<Record<string, string>> = {
-  'src/http/server/refuse': 'middleware that refuses what is no request of ours',
   'src/engine/send/to': 'the ways out, each named for what it leads to',
 };
 /** Files that may be longer, and why. */
@@ -55,10 +54,10 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/articles/embeddings/embedder.ts':
     'asks servers, beside every transaction: each batch of passages is written by a statement of its own',
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
-  'src/domain/conversations/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/conversations/deadlines/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/bots/schedules.ts': 'a sweep: the due calls of an account are a transaction of their own',
   'src/domain/people/sign-in-expiry.ts': 'a sweep: each batch of expired sign-ins goes by a statement of its own',
-  'src/domain/conversations/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/conversations/deadlines/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/sweep.ts': 'what all sweeps have in common: it looks whether the database is there',
 };
 
@@ -79,14 +78,18 @@ const fences: readonly Fence[] = [
   { what: 'the environment', only: 'src/config.ts', code: /\bprocess\s*\.\s*env\b|\bprocess\s*\[/ },
   { what: 'isolated-vm', only: 'src/sandbox/child/isolate.ts', modules: /^isolated-vm$/ },
   // esbuild-wasm has no file system; it may be loaded only in the process that reads one package, or builds the site.
-  { what: 'the bundler', only: 'src/packages/bundle.ts', beside: 'src/site/build.ts', modules: /^esbuild/ },
+  { what: 'the bundler', only: 'src/packages/read/bundle.ts', beside: 'src/site/build.ts', modules: /^esbuild/ },
   { what: 'the parser of code', only: 'src/cli/plugin/syntax-tree.ts', modules: /^@sveltejs\/acorn/ },
   { what: 'the model client', only: 'src/models/openai.ts', modules: /^openai(\/|$)/ },
   { what: 'Agenda', only: 'src/jobs/agenda.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
   // Commands are clients of the running service, not parts of it.
   { what: 'fetch', only: 'src/lib/service-client.ts', code: /(?<![.\w])fetch\s*\((?!\w+\??: )/ },
-  { what: 'the parser of forms', only: 'src/http/route/form-parts.ts', modules: /^koa-body$|^formidable$|^co-body$/ },
+  {
+    what: 'the parser of forms',
+    only: 'src/http/route/body/form-parts.ts',
+    modules: /^koa-body$|^formidable$|^co-body$/,
+  },
   { what: 'mail', only: 'src/lib/mail.ts', modules: /^nodemailer(\/|$)/ },
   {
     what: 'the clock',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { explainFaults } from '../src/fault-sentences.ts';
-import { fieldName } from '../src/lib/field-name.ts';
+import { fieldName } from '../src/lib/text/field-name.ts';
 import { findProblems, findQueryProblems } from '../src/schemas.ts';
 
 type Case = [rule: string, schema: object, value: unknown, path: string, message: string];

@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { routes } from '../src/api/index.ts';
-import { usualBodyBytes } from '../src/http/route/read-request.ts';
+import { usualBodyBytes } from '../src/http/route/body/read-request.ts';
 import { documents, findProblems, type SchemaName } from '../src/schemas.ts';
 import { fromSchema, type Schema } from './support/fuzz/from-schema.ts';
 import {

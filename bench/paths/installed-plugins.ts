@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { hashOf } from '../../src/packages/hash.ts';
-import { readPackage } from '../../src/packages/read.ts';
+import { hashOf } from '../../src/packages/archive/hash.ts';
+import { readPackage } from '../../src/packages/read/read.ts';
 import type { Bench } from '../bench.ts';
 import { withClient } from '../support/database.ts';
 import { ask } from '../support/plugins.ts';

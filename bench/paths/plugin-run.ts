@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sampleEvents } from '../../src/cli/sample-events.ts';
-import { openConfig } from '../../src/packages/manifest.ts';
-import { readPackage } from '../../src/packages/read.ts';
+import { openConfig } from '../../src/packages/manifest/manifest.ts';
+import { readPackage } from '../../src/packages/read/read.ts';
 import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import type { Bundle, RunRequest } from '../../src/sandbox/run.ts';
 import type { Bench } from '../bench.ts';

@@ -1,6 +1,6 @@
 import { migrate } from '../../src/postgres/migrate.ts';
 import { migrations } from '../../src/postgres/migrations/index.ts';
-import { hashToken, lastFour } from '../../src/lib/tokens.ts';
+import { hashToken, lastFour } from '../../src/lib/secrets/tokens.ts';
 import type { Client } from 'pg';
 import { withClient } from './database.ts';
 import { token } from './service.ts';

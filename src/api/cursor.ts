@@ -1,6 +1,6 @@
 import { badRequest } from '../errors.ts';
-import { openList, sealList } from '../lib/sealed-list.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import { openList, sealList } from '../lib/secrets/sealed-list.ts';
+import type { SecretBox } from '../lib/secrets/secret-box.ts';
 
 /** The place of a record in a list that goes from the newest to the oldest. */
 export interface Position {

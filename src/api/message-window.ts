@@ -1,4 +1,4 @@
-import type { MessageWindow } from '../records/message.ts';
+import type { MessageWindow } from '../records/messages/message.ts';
 import { fromUnixSeconds } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
 

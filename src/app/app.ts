@@ -4,10 +4,10 @@ import type { BrokenPackage } from '../packages/registry.ts';
 import type { InstalledPlugins } from '../runs/installed-plugins.ts';
 import type { Database } from '../postgres/database.ts';
 import { compose, type Parts } from './compose.ts';
-import { listenOn } from './listen.ts';
-import { createMechanisms, type AppOptions } from './mechanisms.ts';
-import type { Seeded } from './seed.ts';
-import { start } from './start.ts';
+import { listenOn } from './start/listen.ts';
+import { createMechanisms, type AppOptions } from './parts/mechanisms.ts';
+import type { Seeded } from './start/seed.ts';
+import { start } from './start/start.ts';
 import { stop } from './stop.ts';
 
 /** The whole service, as the process that starts and stops it sees it. */

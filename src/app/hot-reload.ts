@@ -2,10 +2,10 @@ import { watch, type FSWatcher } from 'node:fs';
 import type { Config } from '../config.ts';
 import { pluginDirsOf } from '../packages/folders.ts';
 import { readRegistry } from '../packages/registry.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets/secret-box.ts';
 import type { Database } from '../postgres/database.ts';
-import { installFolderPlugins } from './install-folders.ts';
-import type { AppOptions, Phase } from './mechanisms.ts';
+import { installFolderPlugins } from './start/install-folders.ts';
+import type { AppOptions, Phase } from './parts/mechanisms.ts';
 import { projectRoot } from './project-root.ts';
 
 // Editors write a file in several steps.

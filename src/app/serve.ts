@@ -2,10 +2,10 @@ import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { App } from './app.ts';
-import { makeConsoleLink } from './console-link.ts';
+import { makeConsoleLink } from './start/console-link.ts';
 import { frontDoors } from './front-doors.ts';
-import { leavePass } from './leave-pass.ts';
-import type { Seeded } from './seed.ts';
+import { leavePass } from './start/service-pass-file.ts';
+import type { Seeded } from './start/seed.ts';
 import type { Config } from '../config.ts';
 import { findDemoChat } from '../demo/furnish.ts';
 import { databasePlace } from '../postgres/await-database.ts';
@@ -13,7 +13,7 @@ import type { EmbeddedPostgres } from '../postgres/embedded/start.ts';
 import { systemRandom } from '../lib/ports.ts';
 import type { StartPhases } from '../lib/start-phases.ts';
 import type { Registry } from '../packages/registry.ts';
-import { farewell, serviceUrl, welcome, welcomeToTerminal } from './welcome.ts';
+import { farewell, serviceUrl, welcome, welcomeToTerminal } from './start/welcome.ts';
 
 /** What a start has prepared. */
 export interface Prepared {

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { addServiceCommand } from './add-command.ts';
 import type { ImportOptions } from './articles/import.ts';
-import { parseCount } from './plugin/since.ts';
+import { parseCount } from './plugin/runs/since.ts';
 
 /** Adds the commands on articles of the running service. */
 export function addArticleCommands(parent: Command): void {

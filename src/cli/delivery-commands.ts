@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { addServiceCommand } from './add-command.ts';
-import { parseCount, parseSince } from './plugin/since.ts';
+import { parseCount, parseSince } from './plugin/runs/since.ts';
 import type { DeliverySelection } from './deliveries/list.ts';
 import type { AccountOptions } from './deliveries/account-of.ts';
 

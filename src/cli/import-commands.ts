@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { addCommand } from './add-command.ts';
 import type { ChatwootOptions } from './chatwoot/import.ts';
-import { parseCount } from './plugin/since.ts';
+import { parseCount } from './plugin/runs/since.ts';
 
 const [anyId, mostPauseMs] = [Number.MAX_SAFE_INTEGER, 60_000];
 

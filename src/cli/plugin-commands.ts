@@ -12,7 +12,7 @@ export function addPluginCommands(plugin: Command): void {
     .option('--sign <key>', 'sign it with this private key (Ed25519, PEM)')
     .option('--json', 'print the answer as JSON')
     .action(async (directory: string, options: { json?: boolean; sign?: string }) =>
-      (await import('./plugin/pack.ts')).packPlugin(directory, options),
+      (await import('./plugin/author/pack.ts')).packPlugin(directory, options),
     );
   addServiceCommand(plugin, 'install', {
     description: 'install a plugin, or a new version of it, in the running service',

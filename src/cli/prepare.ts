@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createLog } from '../lib/log.ts';
-import { noteLoading } from '../packages/kept-readings.ts';
-import { findLoadProblems } from '../packages/load-check.ts';
+import { noteLoading } from '../packages/read/kept-readings.ts';
+import { findLoadProblems } from '../packages/read/load-check.ts';
 import { readRegistry } from '../packages/registry.ts';
 import { hasBinaries } from '../postgres/embedded/binaries.ts';
 import { makeTemplate } from '../postgres/embedded/template.ts';

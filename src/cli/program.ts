@@ -4,13 +4,13 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { addServiceCommand } from './add-command.ts';
 import type { ListenOptions } from './listen.ts';
 import { OperatorError } from '../lib/operator-error.ts';
-import { printable } from '../lib/printable.ts';
+import { printable } from '../lib/text/printable.ts';
 import { addArticleCommands } from './article-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
 import { addImportCommands } from './import-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
-import { addAuthorCommands } from './plugin/author-commands.ts';
-import { addRunCommands } from './plugin/run-commands.ts';
+import { addAuthorCommands } from './plugin/author/author-commands.ts';
+import { addRunCommands } from './plugin/runs/run-commands.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** The command line. Imports a command's module only when the command is called, to start quickly. */
@@ -25,11 +25,11 @@ export function createProgram(): Command {
   program
     .command('migrate')
     .description('apply the missing migrations to the database')
-    .action(async () => (await import('./migrate.ts')).migrateDatabase());
+    .action(async () => (await import('./database/migrate.ts')).migrateDatabase());
   program
     .command('seed')
     .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
-    .action(async () => (await import('./seed.ts')).seedDatabase());
+    .action(async () => (await import('./database/seed.ts')).seedDatabase());
   addWaysIn(program);
   program
     .command('verify')
@@ -86,12 +86,16 @@ function addWaysIn(program: Command): void {
     .description('print a new access token for a person who lost theirs; the service may be running')
     .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
     .option('--revoke', "end the person's earlier tokens")
-    .action(async (options: { email?: string; revoke?: boolean }) => (await import('./token.ts')).printToken(options));
+    .action(async (options: { email?: string; revoke?: boolean }) =>
+      (await import('./database/token.ts')).printToken(options),
+    );
   program
     .command('console-link')
     .description('print a link that signs in to the console, once and within 30 minutes; the service may be running')
     .option('--email <email>', 'e-mail address of the person; default: the first platform administrator')
-    .action(async (options: { email?: string }) => (await import('./console-link.ts')).printConsoleLink(options));
+    .action(async (options: { email?: string }) =>
+      (await import('./database/console-link.ts')).printConsoleLink(options),
+    );
 }
 
 function readEnvironmentFile(): void {

@@ -1,12 +1,12 @@
-import { validateConfig } from '../packages/manifest.ts';
-import type { Manifest } from '../packages/manifest.ts';
+import { validateConfig } from '../packages/manifest/manifest.ts';
+import type { Manifest } from '../packages/manifest/manifest.ts';
 import { pluginDirsIn } from '../config.ts';
 import { PluginError } from '../packages/plugin-error.ts';
-import { findRivalry, readPackage, type ReadPackage } from '../packages/read.ts';
+import { findRivalry, readPackage, type ReadPackage } from '../packages/read/read.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Action, BotEventName, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
 import { openOffline } from '../testing/offline-doors.ts';
-import { printable } from '../lib/printable.ts';
+import { printable } from '../lib/text/printable.ts';
 import type { Finding } from './plugin/compare-uses.ts';
 import { lookAtCode } from './plugin/look-at-code.ts';
 import { sampleEvents } from './sample-events.ts';

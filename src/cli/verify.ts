@@ -1,8 +1,8 @@
 import { readLedger, type Ledger } from '../deliveries/log/ledger.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { isMigrated } from '../postgres/migrations/index.ts';
-import { printAnswer } from './print.ts';
-import { openDatabase, withDatabase } from './with-database.ts';
+import { printAnswer } from './terminal/print.ts';
+import { openDatabase, withDatabase } from './database/with-database.ts';
 
 // Exit codes.
 const broken = 1;

@@ -1,5 +1,5 @@
 import type { Shape } from '../schemas.ts';
-import { createBot } from '../api/accounts/agent-bot-records.ts';
+import { createBot } from '../api/accounts/bots/agent-bot-records.ts';
 import { createArticle } from '../domain/articles/articles.ts';
 import { createContact } from '../domain/contacts/contacts.ts';
 import { createInbox } from '../domain/inboxes/inboxes.ts';
@@ -11,7 +11,7 @@ import { findRunnable } from '../domain/plugins/rows.ts';
 import { createWebhook } from '../domain/webhooks.ts';
 import type { Transaction } from '../events/transaction.ts';
 import type { Random } from '../lib/ports.ts';
-import { newWebhookSecret, type SecretBox } from '../lib/secret-box.ts';
+import { newWebhookSecret, type SecretBox } from '../lib/secrets/secret-box.ts';
 import type { Sql } from '../postgres/sql.ts';
 import { shopArticles } from './articles.ts';
 

@@ -1,11 +1,11 @@
 import type { Context, Middleware, Next } from 'koa';
 import { findMemberships } from '../domain/people/identity.ts';
 import { badRequest, forbidden, invalid } from '../errors.ts';
-import { admit } from '../http/route/admit.ts';
+import { admit } from '../http/route/admission/admit.ts';
 import type { MountOptions } from '../http/route/mount.ts';
-import { decodeBody, readBody } from '../http/route/read-body.ts';
-import { methodNotAllowed } from '../http/server/refuse-method.ts';
-import { addressKey } from '../http/server/rate-limit.ts';
+import { decodeBody, readBody } from '../http/route/body/read-body.ts';
+import { methodNotAllowed } from '../http/server/refusals/method.ts';
+import { addressKey } from '../http/server/limits/rate-limit.ts';
 import { isHook } from './endpoint.ts';
 import { playModes, type KeptPost, type PlayMode } from './receiver.ts';
 import type { ReceiverServer } from './receiver-server.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../lib/operator-error.ts';
 import { systemRandom } from '../lib/ports.ts';
-import { printable } from '../lib/printable.ts';
+import { printable } from '../lib/text/printable.ts';
 import { ServiceRefusal, type CallService } from '../lib/service-client.ts';
 import type { Shape } from '../schemas.ts';
 import { demoInboxes } from './furnish.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalid } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
-import { fieldName } from '../lib/field-name.ts';
+import { fieldName } from '../lib/text/field-name.ts';
 
 type Attributes = Record<string, unknown>;
 /** Values for the fields of something; undefined leaves a field as it is. */

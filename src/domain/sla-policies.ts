@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/sql.ts';
 import { SlaPolicy } from '../records/sla-policy.ts';
 import { invalid } from '../errors.ts';
 import type { Transaction, Transact } from '../events/transaction.ts';
-import { detachAndRemove } from './conversations/detach.ts';
+import { detachAndRemove } from './conversations/assignment/detach.ts';
 import {
   createRow,
   deleteRows,

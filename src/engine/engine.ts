@@ -1,6 +1,6 @@
 import type { Database, TouchedEndpoint } from '../postgres/database.ts';
 import type { Random } from '../lib/ports.ts';
-import { foundWithBot } from '../records/bot-to-run.ts';
+import { foundWithBot } from '../records/bots/bot-to-run.ts';
 import type { EndpointKind } from '../deliveries/core/endpoint.ts';
 import type { Deliver } from './attempt.ts';
 import { Slots, type WaitingRoom } from '../deliveries/core/slots.ts';

@@ -1,6 +1,6 @@
-import type { Contact } from '../records/contact.ts';
-import type { Conversation, Named } from '../records/conversation.ts';
-import type { Message } from '../records/message.ts';
+import type { Contact } from '../records/contacts/contact.ts';
+import type { Conversation, Named } from '../records/conversations/conversation.ts';
+import type { Message } from '../records/messages/message.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import { jsonOf, type SchemaName } from '../schemas.ts';

@@ -1,7 +1,7 @@
-import { fileTypeOf, type Attachment } from '../records/attachment.ts';
-import type { Conversation, Named } from '../records/conversation.ts';
-import type { Contact } from '../records/contact.ts';
-import type { Message, SenderKind } from '../records/message.ts';
+import { fileTypeOf, type Attachment } from '../records/messages/attachment.ts';
+import type { Conversation, Named } from '../records/conversations/conversation.ts';
+import type { Contact } from '../records/contacts/contact.ts';
+import type { Message, SenderKind } from '../records/messages/message.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds, unixSecondsOrNull } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';

@@ -1,5 +1,5 @@
-import type { Contact } from '../records/contact.ts';
-import type { Conversation, Named } from '../records/conversation.ts';
+import type { Contact } from '../records/contacts/contact.ts';
+import type { Conversation, Named } from '../records/conversations/conversation.ts';
 import { botConversationBrief, contactRecord, conversationRecord } from './payloads.ts';
 
 /** A started widget session: contact, inbox, and the conversation that it continues, if any. */

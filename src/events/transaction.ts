@@ -1,11 +1,11 @@
 import type { Database, RunFigures, TouchedEndpoint, WebhookNotice } from '../postgres/database.ts';
 import type { Sql } from '../postgres/sql.ts';
 import type { Statement } from '../postgres/sql-transaction.ts';
-import type { Presumed } from '../records/presumed-conversation.ts';
-import type { ConversationDraft, RowChoice } from '../records/locked-conversations.ts';
-import type { Conversation, Named } from '../records/conversation.ts';
-import { HeldConversations } from '../records/held-conversations.ts';
-import { nextMessageId, type Message, type MessageDraft } from '../records/message.ts';
+import type { Presumed } from '../records/conversations/presumed.ts';
+import type { ConversationDraft, RowChoice } from '../records/conversations/locked.ts';
+import type { Conversation, Named } from '../records/conversations/conversation.ts';
+import { HeldConversations } from '../records/conversations/held.ts';
+import { nextMessageId, type Message, type MessageDraft } from '../records/messages/message.ts';
 import type { EventName, Subject } from './catalog.ts';
 import { wantingAccounts } from './formats/wanting.ts';
 import { eventOf, type BotDecision } from './outbox.ts';

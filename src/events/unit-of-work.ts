@@ -4,9 +4,9 @@ import { isLockTimeout, isOutage, isRetryable, isUnformatted } from '../postgres
 import type { Sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import { writeSet } from '../postgres/write-set.ts';
-import { writeConversations } from '../records/held-changes.ts';
-import type { HeldConversations } from '../records/held-conversations.ts';
-import { insertMessages, type Message } from '../records/message.ts';
+import { writeConversations } from '../records/conversations/held-changes.ts';
+import type { HeldConversations } from '../records/conversations/held.ts';
+import { insertMessages, type Message } from '../records/messages/message.ts';
 import { formatEvents } from './formats/format-events.ts';
 import { wantingAccounts } from './formats/wanting.ts';
 import type { RecordedEvent } from './outbox.ts';

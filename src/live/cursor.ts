@@ -1,6 +1,6 @@
 import { ApiError, badRequest } from '../errors.ts';
-import { openList, sealList } from '../lib/sealed-list.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import { openList, sealList } from '../lib/secrets/sealed-list.ts';
+import type { SecretBox } from '../lib/secrets/secret-box.ts';
 import type { Kept } from './read-page.ts';
 
 /** A reader's place in the feed of an account. */

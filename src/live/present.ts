@@ -1,5 +1,5 @@
 import { catalog, type Entry } from '../events/catalog.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets/secret-box.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import { sealPlace } from './cursor.ts';
 import type { FeedEvent } from './read-page.ts';

@@ -3,7 +3,7 @@ import { findBotsAtWork } from '../deliveries/log/under-way.ts';
 import { findStanding } from '../domain/people/standing.ts';
 import { findValidTokens } from '../domain/widget/seen-conversations.ts';
 import { ApiError, busy } from '../errors.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets/secret-box.ts';
 import type { Database } from '../postgres/database.ts';
 import { AccountReader } from './account-reader.ts';
 import { sealPlace, type Place } from './cursor.ts';

@@ -1,4 +1,4 @@
-import { storableText } from '../lib/storable.ts';
+import { storableText } from '../lib/text/storable.ts';
 import { ModelError, type ChatAnswer, type ToolCall } from './chat.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { signInCookie } from '../http/route/browser.ts';
+import { signInCookie } from '../http/route/admission/browser.ts';
 import { refusals } from './errors.ts';
 import type { ComponentSchemas, Json } from './schemas.ts';
 

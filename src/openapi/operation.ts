@@ -3,8 +3,8 @@ import { refusals } from './errors.ts';
 import { nameOperation } from './names.ts';
 import type { ComponentSchemas, Json } from './schemas.ts';
 import { isIdParameter, parameterNames } from '../http/route/record-route.ts';
-import { factsOf } from '../http/route/roles.ts';
-import { bodyTypes, formType } from '../http/route/read-body.ts';
+import { factsOf } from '../http/route/admission/roles.ts';
+import { bodyTypes, formType } from '../http/route/body/read-body.ts';
 import type { Contract, Route } from '../http/route/route.ts';
 import { traitsOf, type Traits } from '../http/route/traits.ts';
 

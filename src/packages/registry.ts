@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { findPackageFolders, maxPackages, pluginDirsOf } from './folders.ts';
 import type { PackageFolder } from './folders.ts';
-import { readingBounds } from './read-in-process.ts';
-import type { ReadingBounds } from './read-in-process.ts';
+import { readingBounds } from './read/read-in-process.ts';
+import type { ReadingBounds } from './read/read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
-import { readPackageOnce, rivalryOf } from './read.ts';
-import type { ReadPackage } from './read.ts';
+import { readPackageOnce, rivalryOf } from './read/read.ts';
+import type { ReadPackage } from './read/read.ts';
 
 /** A valid package in a folder. */
 interface PluginPackage extends ReadPackage {

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts';
-import { fieldName } from '../lib/field-name.ts';
+import { fieldName } from '../lib/text/field-name.ts';
 import { containing } from './like.ts';
 
 type Operator = 'equal_to' | 'not_equal_to' | 'contains' | 'is_present';

@@ -1,10 +1,10 @@
 import { AccessToken } from './access-token.ts';
 import { Account } from './account.ts';
 import { Agent } from './agent.ts';
-import { AgentBot } from './agent-bot.ts';
+import { AgentBot } from './bots/agent-bot.ts';
 import { Article } from './article.ts';
 import { AttributeDefinition } from './attribute-definition.ts';
-import { Contact } from './contact.ts';
+import { Contact } from './contacts/contact.ts';
 import { Inbox } from './inbox.ts';
 import { Invitation } from './invitation.ts';
 import { Label } from './label.ts';

@@ -1,12 +1,12 @@
 import { scheduleCall } from '../domain/bots/schedules.ts';
 import { silenceOfBot } from '../domain/conversations/arbiter.ts';
-import { assign } from '../domain/conversations/assignments.ts';
+import { assign } from '../domain/conversations/assignment/assignments.ts';
 import { changeLabels } from '../domain/conversations/labels.ts';
 import { handOff, toggleStatus } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import { updateConversation } from '../domain/conversations/updates.ts';
 import type { Transaction } from '../events/transaction.ts';
-import type { Conversation } from '../records/conversation.ts';
+import type { Conversation } from '../records/conversations/conversation.ts';
 import type { Action } from '../sandbox/run.ts';
 import { fromUnixSeconds } from '../lib/unix-time.ts';
 import { isClosedSince } from './conduct.ts';

@@ -1,4 +1,4 @@
-import { holdForBot, presumeForBot } from '../domain/conversations/bot-loops.ts';
+import { holdForBot, presumeForBot } from '../domain/conversations/bots/loops.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
@@ -7,17 +7,17 @@ import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/lanes/finish.ts';
-import type { BotToRun, FoundWithBot } from '../records/bot-to-run.ts';
+import type { BotToRun, FoundWithBot } from '../records/bots/bot-to-run.ts';
 import type { Database } from '../postgres/database.ts';
 import { isBrokenReference } from '../postgres/errors.ts';
-import { findMessages } from '../records/message.ts';
-import type { Conversation } from '../records/conversation.ts';
+import { findMessages } from '../records/messages/message.ts';
+import type { Conversation } from '../records/conversations/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import { applyActions, isSuperseded, speaks } from './apply-actions.ts';
 import { actorOf, endAfter, noteOfStop, noteOfUnfit, whyUnheard } from './conduct.ts';
-import { together } from './together.ts';
+import { settleAll } from './settle-all.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
 
@@ -200,7 +200,7 @@ export class BotRunner {
       // A conversation that was deleted meanwhile took its deliveries with it.
       if (!conversation) throw new StaleDelivery();
       const { verdict, effects } = conclude(tx, conversation);
-      await together(effects);
+      await settleAll(effects);
       settle(tx, { ...verdict, durationMs: result.wallMs });
     });
   }

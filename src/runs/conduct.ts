@@ -1,7 +1,7 @@
 import { isForSpeakers, quarantineNote, silenceOfBot } from '../domain/conversations/arbiter.ts';
-import type { BotSilence, Conversation } from '../records/conversation.ts';
-import type { BotToRun } from '../records/bot-to-run.ts';
-import type { Unfitness } from '../records/serving-bot.ts';
+import type { BotSilence, Conversation } from '../records/conversations/conversation.ts';
+import type { BotToRun } from '../records/bots/bot-to-run.ts';
+import type { Unfitness } from '../records/conversations/serving-bot.ts';
 import type { Actor } from '../events/transaction.ts';
 
 /** Why a bot is not called for an event that waited for it; null when it is. */

@@ -1,5 +1,5 @@
-import { openConfig } from '../packages/manifest.ts';
-import type { BotToRun } from '../records/bot-to-run.ts';
+import { openConfig } from '../packages/manifest/manifest.ts';
+import type { BotToRun } from '../records/bots/bot-to-run.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 
 /** The version of its plugin that a bot runs; the settings that it gets; what the version refuses of them. */

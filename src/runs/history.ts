@@ -1,5 +1,5 @@
-import { fileTypeOf } from '../records/attachment.ts';
-import type { Message } from '../records/message.ts';
+import { fileTypeOf } from '../records/messages/attachment.ts';
+import type { Message } from '../records/messages/message.ts';
 import type { Permissions, RecordedCall } from '../sandbox/run.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { findBundle, readRevision, readRunnable, type Runnable } from '../domain/plugins/registry.ts';
-import { readStoredManifest, type Manifest } from '../packages/manifest.ts';
+import { readStoredManifest, type Manifest } from '../packages/manifest/manifest.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Bundle } from '../sandbox/run.ts';
 

@@ -1,8 +1,8 @@
 import { ApiError, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { lockConversation } from '../domain/conversations/access.ts';
-import { readAssignment } from '../domain/conversations/assignments.ts';
-import type { Named } from '../records/conversation.ts';
+import { readAssignment } from '../domain/conversations/assignment/assignments.ts';
+import type { Named } from '../records/conversations/conversation.ts';
 
 /** The id of the team with a name, whatever its case. Errors: 404. */
 export async function teamCalled(tx: Transaction, name: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { storableJson } from '../lib/storable.ts';
+import { storableJson } from '../lib/text/storable.ts';
 import type { Permissions, Recall, RecordedCall, RunLimits, RunResult, Bundle, Sandbox } from '../sandbox/run.ts';
 
 /** A run as far as repeating it needs its record. */

@@ -1,7 +1,7 @@
 import type { RecordedRun } from '../domain/bots/runs.ts';
 import { ApiError } from '../errors.ts';
-import { hashOf } from '../packages/hash.ts';
-import { parseManifestText, type Manifest } from '../packages/manifest.ts';
+import { hashOf } from '../packages/archive/hash.ts';
+import { parseManifestText, type Manifest } from '../packages/manifest/manifest.ts';
 import type { Recording, Repeater } from './repeat.ts';
 
 /** A recorded run, and the manifest (text) and code of its hash; null when they are not stored. */

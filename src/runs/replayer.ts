@@ -1,7 +1,7 @@
 import type { RecordedRun } from '../domain/bots/runs.ts';
 import { busy } from '../errors.ts';
-import { storableJson } from '../lib/storable.ts';
-import { openConfig } from '../packages/manifest.ts';
+import { storableJson } from '../lib/text/storable.ts';
+import { openConfig } from '../packages/manifest/manifest.ts';
 import { createSandbox, type SandboxOptions } from '../sandbox/parent/pool.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import { readReplayable, type Replayable } from './replayable.ts';

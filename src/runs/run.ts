@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BotRun } from '../domain/bots/run-records.ts';
 import type { StorageWrite } from '../domain/bots/storage.ts';
-import type { BotToRun } from '../records/bot-to-run.ts';
+import type { BotToRun } from '../records/bots/bot-to-run.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import { findFitting } from './fitting-plugin.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';

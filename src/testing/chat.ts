@@ -1,6 +1,6 @@
 import { PluginError } from '../packages/plugin-error.ts';
-import { openConfig } from '../packages/manifest.ts';
-import type { ReadPackage } from '../packages/read.ts';
+import { openConfig } from '../packages/manifest/manifest.ts';
+import type { ReadPackage } from '../packages/read/read.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { SimulateOptions, Simulation } from './api.ts';
 import { readOnce } from './read-once.ts';

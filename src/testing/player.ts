@@ -4,7 +4,7 @@ import { afterRun } from '../deliveries/core/after-run.ts';
 import { ApiError } from '../errors.ts';
 import { system } from '../events/transaction.ts';
 import { systemRandom, type Random } from '../lib/ports.ts';
-import type { BotToRun } from '../records/bot-to-run.ts';
+import type { BotToRun } from '../records/bots/bot-to-run.ts';
 import { applyActions, isSuperseded } from '../runs/apply-actions.ts';
 import { actorOf, endAfter, whyUnheard } from '../runs/conduct.ts';
 import type { StorageReader } from '../runs/doors/storage.ts';

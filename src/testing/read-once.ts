@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readPackage, type ReadPackage } from '../packages/read.ts';
+import { readPackage, type ReadPackage } from '../packages/read/read.ts';
 
 const known = new Map<string, { state: string; reading: Promise<ReadPackage> }>();
 

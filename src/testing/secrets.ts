@@ -1,5 +1,5 @@
-import type { Manifest } from '../packages/manifest.ts';
-import { secretSettings } from '../packages/secret-settings.ts';
+import type { Manifest } from '../packages/manifest/manifest.ts';
+import { secretSettings } from '../packages/manifest/secret-settings.ts';
 import type { SimulateOptions } from './api.ts';
 
 /** The secrets of a bot by name: those given as such, and the settings that are marked as secrets. */

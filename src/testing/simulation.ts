@@ -1,12 +1,12 @@
 import assert from 'node:assert';
-import { assign } from '../domain/conversations/assignments.ts';
+import { assign } from '../domain/conversations/assignment/assignments.ts';
 import { toggleStatus } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import type { Actor } from '../events/transaction.ts';
-import type { BotToRun } from '../records/bot-to-run.ts';
+import type { BotToRun } from '../records/bots/bot-to-run.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { InstalledPlugin } from '../runs/installed-plugins.ts';
-import { hearingOf } from '../packages/hearing.ts';
+import { hearingOf } from '../packages/manifest/heard-events.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import type {
   ConversationState,

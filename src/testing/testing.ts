@@ -1,5 +1,5 @@
 import { PluginError } from '../packages/plugin-error.ts';
-import { openConfig } from '../packages/manifest.ts';
+import { openConfig } from '../packages/manifest/manifest.ts';
 import { readOnce } from './read-once.ts';
 import { createIdleSandbox } from './sandbox.ts';
 import { SimulatedConversation } from './simulation.ts';

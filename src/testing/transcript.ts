@@ -1,6 +1,6 @@
 import type { Subject } from '../events/catalog.ts';
-import type { Message } from '../records/message.ts';
-import { printable } from '../lib/printable.ts';
+import type { Message } from '../records/messages/message.ts';
+import { printable } from '../lib/text/printable.ts';
 import type { SimulatedRun } from './api.ts';
 import type { Happening } from './stage/stage.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { makeConsoleLink } from '../../src/app/console-link.ts';
+import { makeConsoleLink } from '../../src/app/start/console-link.ts';
 import { addAgent } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { TestApp } from '../support/app.ts';

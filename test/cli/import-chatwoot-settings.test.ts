@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ProgressBar } from '../../src/cli/progress-bar.ts';
+import { ProgressBar } from '../../src/cli/terminal/progress-bar.ts';
 import { Importing } from '../support/importing.ts';
 import { Receiver } from '../support/receiver.ts';
 import type { Body } from '../support/sending.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { parseSince } from '../../src/cli/plugin/since.ts';
+import { parseSince } from '../../src/cli/plugin/runs/since.ts';
 import { BotHouse } from '../runs/house.ts';
 import { changedTables, readDigest } from '../support/digest.ts';
 import { writePackage } from '../support/packages.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { signatureHeaders } from '../../src/deliveries/core/sign.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
-import { newWebhookSecret } from '../../src/lib/secret-box.ts';
+import { newWebhookSecret } from '../../src/lib/secrets/secret-box.ts';
 
 const [first, second, stranger] = [0, 1, 2].map(() => newWebhookSecret(systemRandom)) as [string, string, string];
 const body = '{"event":"message_created","content":"Grüße 😀 \\u0000"}';

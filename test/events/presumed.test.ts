@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { system, transact, type Transaction } from '../../src/events/transaction.ts';
-import { verifying } from '../../src/records/presumed-conversation.ts';
-import type { FoundWithBot } from '../../src/records/bot-to-run.ts';
+import { verifying } from '../../src/records/conversations/presumed.ts';
+import type { FoundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
 import { findOfEvent } from '../support/found.ts';

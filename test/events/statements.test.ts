@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { checkSla } from '../../src/domain/conversations/breaches.ts';
+import { checkSla } from '../../src/domain/conversations/deadlines/breaches.ts';
 import { claiming } from '../../src/deliveries/lanes/claim.ts';
 import { toPlugin } from '../../src/engine/send/to-plugin.ts';
-import { wakeDueSnoozes } from '../../src/domain/conversations/snoozes.ts';
+import { wakeDueSnoozes } from '../../src/domain/conversations/deadlines/snoozes.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
-import { foundWithBot } from '../../src/records/bot-to-run.ts';
+import { foundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
 import type { Action, Sandbox } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashToken, lastFour } from '../../src/lib/tokens.ts';
+import { hashToken, lastFour } from '../../src/lib/secrets/tokens.ts';
 import { sandboxPids } from '../sandbox/helpers.ts';
 import { TestApp, type Answer } from '../support/app.ts';
 import { eventually, seededRandom, tellSeed } from './helpers.ts';

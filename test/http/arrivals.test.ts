@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Arrivals } from '../../src/http/server/arrivals.ts';
-import { answerClientErrors } from '../../src/http/server/client-errors.ts';
+import { Arrivals } from '../../src/http/server/limits/arrivals.ts';
+import { answerClientErrors } from '../../src/http/server/refusals/client-errors.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 
 const bounds = { requestMs: 1_000, uploadMs: 4_000, bytesPerSecond: 200 };

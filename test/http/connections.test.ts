@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
-import { Connections } from '../../src/http/server/connections.ts';
+import { Connections } from '../../src/http/server/limits/connections.ts';
 import { TestApp } from '../support/app.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
-import { doors } from '../../src/http/route/doors.ts';
+import { doors } from '../../src/http/route/admission/doors.ts';
 import { mount, type MountOptions } from '../../src/http/route/mount.ts';
-import { factsOf } from '../../src/http/route/roles.ts';
+import { factsOf } from '../../src/http/route/admission/roles.ts';
 import type { Contract, Route } from '../../src/http/route/route.ts';
 import { documents, type SchemaName } from '../../src/schemas.ts';
 

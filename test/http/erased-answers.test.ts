@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
 import { traitsOf } from '../../src/http/route/traits.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { createSecretBox } from '../../src/lib/secret-box.ts';
+import { createSecretBox } from '../../src/lib/secrets/secret-box.ts';
 import { fillPath, nameOf, operations, readName } from '../support/operations.ts';
 import { World, type PrincipalName, type Reply } from '../support/world.ts';
 

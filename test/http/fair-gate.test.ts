@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ApiError } from '../../src/errors.ts';
-import { FairGate, type Party } from '../../src/http/server/fair-gate.ts';
-import { UploadGate } from '../../src/http/server/upload-gate.ts';
+import { FairGate, type Party } from '../../src/http/server/limits/fair-gate.ts';
+import { UploadGate } from '../../src/http/server/limits/upload-gate.ts';
 
 describe('the gate before the database', () => {
   /** Sits down for a party until told to leave; `log` says who sat down, in order. */

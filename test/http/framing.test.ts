@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { answerClientErrors } from '../../src/http/server/client-errors.ts';
+import { answerClientErrors } from '../../src/http/server/refusals/client-errors.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { expectRawError, rawRequest as request, sendRaw } from '../support/raw-http.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
 import { ApiError } from '../../src/errors.ts';
-import { bodyLimitOf, checkBody } from '../../src/http/route/read-request.ts';
+import { bodyLimitOf, checkBody } from '../../src/http/route/body/read-request.ts';
 import type { Route } from '../../src/http/route/route.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { computingMs } from '../support/cpu.ts';

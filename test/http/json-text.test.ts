@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { parseJsonBody } from '../../src/http/route/json-text.ts';
-import { findUnsafeValue, maxJsonDepth, maxJsonValues } from '../../src/lib/unsafe-value.ts';
+import { parseJsonBody } from '../../src/http/route/body/json-text.ts';
+import { findUnsafeValue, maxJsonDepth, maxJsonValues } from '../../src/lib/text/unsafe-value.ts';
 
 function problemOf(bytes: Buffer | string): string {
   const parsed = parseJsonBody(Buffer.from(bytes));

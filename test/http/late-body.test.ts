@@ -3,9 +3,9 @@ import { request as open, type ClientRequest, type IncomingMessage } from 'node:
 import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
 import { createUser, grantToken } from '../../src/domain/people/users.ts';
-import { factsOf } from '../../src/http/route/roles.ts';
+import { factsOf } from '../../src/http/route/admission/roles.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { newToken } from '../../src/lib/tokens.ts';
+import { newToken } from '../../src/lib/secrets/tokens.ts';
 import { formOf } from '../support/archives.ts';
 import { changedTables, readDigest } from '../support/digest.ts';
 import { png } from '../support/files.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { maxCarriageReturns, maxPartHeaderBytes, maxParts } from '../../src/http/route/form-parts.ts';
+import { maxCarriageReturns, maxPartHeaderBytes, maxParts } from '../../src/http/route/body/form-parts.ts';
 import { adminToken, TestApp, type Answer } from '../support/app.ts';
 import { computingMs } from '../support/cpu.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { makeConsoleLink } from '../../src/app/console-link.ts';
+import { makeConsoleLink } from '../../src/app/start/console-link.ts';
 import { deleteExpiredSignIns } from '../../src/domain/people/sign-in-expiry.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { adminToken, TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { createSecretBox, newWebhookSecret, SecretUnreadableError } from '../../src/lib/secret-box.ts';
+import { createSecretBox, newWebhookSecret, SecretUnreadableError } from '../../src/lib/secrets/secret-box.ts';
 
 describe('secret box', () => {
   const box = createSecretBox('a key for tests', systemRandom);

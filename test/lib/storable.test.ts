@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { storableJson, storableText } from '../../src/lib/storable.ts';
+import { storableJson, storableText } from '../../src/lib/text/storable.ts';
 import { TestApp } from '../support/app.ts';
 import { naughtyTexts } from '../support/naughty.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { hashToken, lastFour, looksForged, newToken } from '../../src/lib/tokens.ts';
+import { hashToken, lastFour, looksForged, newToken } from '../../src/lib/secrets/tokens.ts';
 
 describe('tokens', () => {
   it('have a prefix for their kind, 43 random characters and a checksum of 6', () => {

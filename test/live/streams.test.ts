@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { createSecretBox } from '../../src/lib/secret-box.ts';
+import { createSecretBox } from '../../src/lib/secrets/secret-box.ts';
 import { EventStreams } from '../../src/live/streams.ts';
 import { assertShape } from '../../src/schemas.ts';
 import { TestApp } from '../support/app.ts';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { routes } from '../../src/api/index.ts';
 import { describeApi, listEvents } from '../../src/openapi/document.ts';
 import { componentName } from '../../src/openapi/schemas.ts';
-import { doors } from '../../src/http/route/doors.ts';
+import { doors } from '../../src/http/route/admission/doors.ts';
 import type { Contract, Route } from '../../src/http/route/route.ts';
 import { traitsOf } from '../../src/http/route/traits.ts';
 import { documents } from '../../src/schemas.ts';

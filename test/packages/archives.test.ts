@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { PluginError } from '../../src/packages/plugin-error.ts';
-import { createArchiveReader } from '../../src/packages/archive.ts';
-import { unpack } from '../../src/packages/unpack.ts';
+import { createArchiveReader } from '../../src/packages/archive/archive.ts';
+import { unpack } from '../../src/packages/archive/unpack.ts';
 import { archiveOf, extendedHeader, pluginArchive, pluginFiles, type Entry } from '../support/archives.ts';
 
 const bounds = { unpackedBytes: 100_000, entries: 20 };

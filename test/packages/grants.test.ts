@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findWidening, type GrantedPermissions } from '../../src/packages/grants.ts';
+import { findWidening, type GrantedPermissions } from '../../src/packages/manifest/grants.ts';
 import { defaultLimits, type RunLimits } from '../../src/sandbox/run.ts';
 
 const storage = (scopes: string[], maxBytes: number): GrantedPermissions => ({ storage: { scopes, maxBytes } });

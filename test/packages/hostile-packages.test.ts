@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tryPackage } from '../../src/cli/try-package.ts';
 import { FileProblem, PackageFiles } from '../../src/packages/files.ts';
-import { readInProcess } from '../../src/packages/read-in-process.ts';
+import { readInProcess } from '../../src/packages/read/read-in-process.ts';
 import { readRegistry } from '../../src/packages/registry.ts';
 import type { Registry } from '../../src/packages/registry.ts';
 import { computedMs, directoryOf, manifestOf, until } from '../sandbox/helpers.ts';
@@ -40,7 +40,7 @@ function readers(): string[] {
     (pid) =>
       /^\d+$/.test(pid) &&
       new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(read(pid, 'status')) &&
-      read(pid, 'cmdline').includes('packages/reader-process.ts'),
+      read(pid, 'cmdline').includes('packages/read/reader-process.ts'),
   );
 }
 

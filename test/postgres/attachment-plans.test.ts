@@ -5,7 +5,7 @@ import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import type { Sql } from '../../src/postgres/sql.ts';
-import { findMessages } from '../../src/records/message.ts';
+import { findMessages } from '../../src/records/messages/message.ts';
 import { indexesOf, plansOf, scannedTables, watched, type Plan } from '../support/plans.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 

@@ -1,8 +1,8 @@
 import type { Sql } from '../../src/postgres/sql.ts';
 import { expect } from 'chai';
 import { filterContacts, searchContacts } from '../../src/domain/contacts/search.ts';
-import { filterConversations } from '../../src/domain/conversations/filtering.ts';
-import { findConversationsOf } from '../../src/domain/conversations/of-contacts.ts';
+import { filterConversations } from '../../src/domain/conversations/finding/filtering.ts';
+import { findConversationsOf } from '../../src/domain/conversations/finding/of-contacts.ts';
 import type { Condition } from '../../src/postgres/conditions.ts';
 import { administrator, agent, fullScansOf, openPlanned } from '../support/planned-database.ts';
 import { indexesOf, plansOf } from '../support/plans.ts';

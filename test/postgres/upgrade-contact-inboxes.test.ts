@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { hashToken } from '../../src/lib/tokens.ts';
+import { hashToken } from '../../src/lib/secrets/tokens.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { createDatabaseOf010 } from '../support/release.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { createSecretBox, newWebhookSecret } from '../../src/lib/secret-box.ts';
-import { hashToken } from '../../src/lib/tokens.ts';
+import { createSecretBox, newWebhookSecret } from '../../src/lib/secrets/secret-box.ts';
+import { hashToken } from '../../src/lib/secrets/tokens.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { createDatabaseOf010 } from '../support/release.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { hashToken, newToken } from '../../src/lib/tokens.ts';
+import { hashToken, newToken } from '../../src/lib/secrets/tokens.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { createDatabaseOf010 } from '../support/release.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseManifest } from '../../src/packages/manifest.ts';
+import { parseManifest } from '../../src/packages/manifest/manifest.ts';
 import { findFitting } from '../../src/runs/fitting-plugin.ts';
 import type { InstalledPlugin } from '../../src/runs/installed-plugins.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
-import { parseManifest } from '../../src/packages/manifest.ts';
+import { parseManifest } from '../../src/packages/manifest/manifest.ts';
 import { PluginError } from '../../src/packages/plugin-error.ts';
 import { messagesOf } from '../faults/plugins.ts';
 import { manifestOf } from '../sandbox/helpers.ts';

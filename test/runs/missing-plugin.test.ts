@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { App } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
-import { warnOfStrandedBots } from '../../src/app/stranded-bots.ts';
+import { warnOfStrandedBots } from '../../src/app/start/stranded-bots.ts';
 import { TestApp } from '../support/app.ts';
 
 type Line = Record<string, unknown>;

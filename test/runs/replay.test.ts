@@ -4,7 +4,7 @@ import { BotRunner } from '../../src/runs/bot-runner.ts';
 import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { ForbiddenCall, type HostCall, type Sandbox } from '../../src/sandbox/run.ts';
 import type { SendRequest } from '../../src/runs/doors/fetch.ts';
-import { findMessages } from '../../src/records/message.ts';
+import { findMessages } from '../../src/records/messages/message.ts';
 import { openConversation, serveInboxes } from '../faults/plugins.ts';
 import { directoryOf } from '../sandbox/helpers.ts';
 import { TestApp, type Answer } from '../support/app.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { claiming } from '../../src/deliveries/lanes/claim.ts';
 import { toPlugin } from '../../src/engine/send/to-plugin.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
-import { foundWithBot } from '../../src/records/bot-to-run.ts';
+import { foundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
 import type { RunResult } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';

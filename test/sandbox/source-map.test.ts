@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { readPackage } from '../../src/packages/read.ts';
+import { readPackage } from '../../src/packages/read/read.ts';
 import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { inAuthorsFiles, withoutMap } from '../../src/sandbox/source-map.ts';
 import { directoryOf, manifestOf, requestOf } from './helpers.ts';

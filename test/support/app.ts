@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { App } from '../../src/app/app.ts';
 import { preparedFolder, projectRoot } from '../../src/app/project-root.ts';
-import type { Furnishing } from '../../src/app/seed.ts';
+import type { Furnishing } from '../../src/app/start/seed.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Clock } from '../../src/lib/ports.ts';
 import { migrate } from '../../src/postgres/migrate.ts';

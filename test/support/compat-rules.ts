@@ -4,7 +4,7 @@ import { importsOf, isInside, type Sources } from './source-code.ts';
 const rooms = ['src/compat', 'src/http', 'src/lib'];
 const files = ['src/errors.ts', 'src/schemas.ts'];
 /** The composition root is the only place that knows of other APIs' words. */
-const root = 'src/app/server.ts';
+const root = 'src/app/parts/server.ts';
 
 /** Code that knows of a profile, and profiles that know more than the routes' way of speaking. */
 export function findCompatProblems(sources: Sources): string[] {

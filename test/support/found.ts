@@ -1,4 +1,4 @@
-import { foundWithBot, toFound, type FoundWithBot } from '../../src/records/bot-to-run.ts';
+import { foundWithBot, toFound, type FoundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import type { TestApp } from './app.ts';
 
 /** The conversation and the plugin bot of an event, as a claim of its delivery finds them now. */

@@ -1,9 +1,9 @@
-import type { Furnishing } from '../../src/app/seed.ts';
+import type { Furnishing } from '../../src/app/start/seed.ts';
 import { createPluginBot } from '../../src/domain/bots/bots.ts';
 import { createInbox } from '../../src/domain/inboxes/inboxes.ts';
 import { findRunnable } from '../../src/domain/plugins/rows.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { hearingOf } from '../../src/packages/hearing.ts';
+import { hearingOf } from '../../src/packages/manifest/heard-events.ts';
 
 /** An account with the demo inbox and its bot alone, so that tests know what is there. */
 export const oneBot: Furnishing = {

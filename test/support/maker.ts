@@ -1,5 +1,5 @@
 import { systemRandom } from '../../src/lib/ports.ts';
-import { hashToken, newToken } from '../../src/lib/tokens.ts';
+import { hashToken, newToken } from '../../src/lib/secrets/tokens.ts';
 import type { Answer, TestApp } from './app.ts';
 import { addPerson, type Person, type User } from './people.ts';
 import { makeSmall } from './small-resources.ts';

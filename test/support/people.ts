@@ -1,6 +1,6 @@
 import { addAgent, createAccount, createUser, grantToken } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { hashToken, lastFour, newToken } from '../../src/lib/tokens.ts';
+import { hashToken, lastFour, newToken } from '../../src/lib/secrets/tokens.ts';
 import type { TestApp } from './app.ts';
 
 /** A caller: id, and a header with the access token. */

@@ -43,8 +43,8 @@ export const planted: readonly [string, string, string][] = [
   ],
   [
     'src/compat/chatwoot/planted.ts',
-    `import { findMessages } from '../../records/message.ts';`,
-    'imports src/records/message.ts: a profile has no verbs',
+    `import { findMessages } from '../../records/messages/message.ts';`,
+    'imports src/records/messages/message.ts: a profile has no verbs',
   ],
   ['src/records/planted.ts', `import '../app/compose.ts';`, 'imports src/app/compose.ts, which is not below'],
   [

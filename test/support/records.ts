@@ -1,4 +1,4 @@
-import { hashToken } from '../../src/lib/tokens.ts';
+import { hashToken } from '../../src/lib/secrets/tokens.ts';
 import type { TestApp } from './app.ts';
 import type { Person } from './people.ts';
 

@@ -8,10 +8,10 @@ const silenceFields = /\b(?:botSilence|botSilenceOf|humanSilence|botStreak)['"]?
 const silenceWriters: readonly string[] = [
   'src/domain/conversations/silence.ts',
   'src/domain/conversations/status.ts',
-  'src/records/conversation.ts',
-  'src/records/locked-conversations.ts',
-  'src/records/conversation-rows.ts',
-  'src/records/held-changes.ts',
+  'src/records/conversations/conversation.ts',
+  'src/records/conversations/locked.ts',
+  'src/records/conversations/rows.ts',
+  'src/records/conversations/held-changes.ts',
 ];
 const silenceTellers: readonly string[] = [
   'src/deliveries/log/decisions.ts',
@@ -35,7 +35,10 @@ export function findSilenceWriters(sources: Sources): string[] {
 
 const conversationWrites = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+(?:ONLY\s+)?"?conversations\b/i;
 /** Files that may write rows of conversations: those of the transaction; verbs change the objects that it hands out. */
-const conversationWriters: readonly string[] = ['src/records/held-changes.ts', 'src/records/held-conversations.ts'];
+const conversationWriters: readonly string[] = [
+  'src/records/conversations/held-changes.ts',
+  'src/records/conversations/held.ts',
+];
 
 /** Writers of conversations besides the transaction, whose commit would overwrite their change. */
 export function findConversationWriters(sources: Sources): string[] {

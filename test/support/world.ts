@@ -1,6 +1,6 @@
 import { createUser, grantToken } from '../../src/domain/people/users.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { newToken } from '../../src/lib/tokens.ts';
+import { newToken } from '../../src/lib/secrets/tokens.ts';
 import { readText, TestApp, type TestAppOptions } from './app.ts';
 import { formOf } from './archives.ts';
 import { makeClient, type ClientOf } from './clients.ts';

@@ -2,7 +2,7 @@ import { updateAccount, type AccountChanges } from '../../domain/accounts.ts';
 import { readAccount } from '../../domain/platform/accounts.ts';
 import type { Account } from '../../records/account.ts';
 import { invalid } from '../../errors.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import type { OutsideServices, Services } from '../../http/route/call.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';

@@ -9,7 +9,7 @@ import { importArticles } from '../../domain/articles/import.ts';
 import { readImportFile } from '../../domain/articles/import-file.ts';
 import { searchPassages } from '../../domain/articles/search.ts';
 import type { Article } from '../../records/article.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { given } from '../given.ts';
 import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';

@@ -6,7 +6,7 @@ import {
   updateAttributeDefinition,
 } from '../../domain/attribute-definitions.ts';
 import type { AttributeDefinition } from '../../records/attribute-definition.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { given } from '../given.ts';
 import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';

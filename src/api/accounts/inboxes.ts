@@ -8,16 +8,16 @@ import {
   updateInbox,
   type InboxSettings,
 } from '../../domain/inboxes/inboxes.ts';
-import { weekOf } from '../../domain/conversations/working-hours.ts';
+import { weekOf } from '../../domain/conversations/deadlines/working-hours.ts';
 import type { Inbox, WorkingDay } from '../../records/inbox.ts';
 import { invalid } from '../../errors.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { newIdentitySecret } from '../public/identity-proof.ts';
 import { given } from '../given.ts';
 import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
-import { inboxMemberRoutes, presentAgents } from './inbox-members.ts';
+import { inboxMemberRoutes, presentAgents } from './people/inbox-members.ts';
 
 const base = '/api/v1/accounts/:account_id/inboxes';
 const usualChannel = 'Channel::Api';

@@ -1,6 +1,6 @@
 import { createLabel, deleteLabel, listLabels, updateLabel } from '../../domain/labels/catalogue.ts';
 import type { Label } from '../../records/label.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { given } from '../given.ts';
 import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';

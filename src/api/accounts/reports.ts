@@ -1,7 +1,7 @@
 import { readOldestPending } from '../../deliveries/log/activity.ts';
 import { readActivity, type Activity } from '../../domain/reports.ts';
 import { badRequest } from '../../errors.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { fromUnixSeconds, lastMoment, unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 

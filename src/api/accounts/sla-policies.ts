@@ -6,7 +6,7 @@ import {
   updateSlaPolicy,
 } from '../../domain/sla-policies.ts';
 import type { SlaPolicy } from '../../records/sla-policy.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { given } from '../given.ts';
 import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';

@@ -7,7 +7,7 @@ import { findSeatOf } from '../../domain/people/seats.ts';
 import { updateAccount } from '../../domain/accounts.ts';
 import { notFound } from '../../errors.ts';
 import { within } from '../../events/transaction.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { presentPage, presentWhole } from '../page.ts';
 import { checkModelServer, presentAccount, readAccountChanges } from '../accounts/account.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';

@@ -1,17 +1,17 @@
 import { grantBotToken, listAgentBots, readAgentBot, resetBotSecret, resetBotToken } from '../../domain/bots/bots.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { presentPage } from '../page.ts';
-import { newWebhookSecret } from '../../lib/secret-box.ts';
-import { newToken } from '../../lib/tokens.ts';
+import { newWebhookSecret } from '../../lib/secrets/secret-box.ts';
+import { newToken } from '../../lib/secrets/tokens.ts';
 import {
   changeBot,
   checkOutgoingUrl,
   createBot,
   presentOwnBot,
   releaseDescription,
-} from '../accounts/agent-bot-records.ts';
+} from '../accounts/bots/agent-bot-records.ts';
 
 const base = '/platform/api/v1/agent_bots';
 

@@ -1,4 +1,4 @@
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 
 export const platformLedgerRoutes = [
   doors.platform(

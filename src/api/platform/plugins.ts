@@ -3,13 +3,13 @@ import { installArchive } from '../../domain/plugins/install.ts';
 import { misfitsOf, type FindMisfits, type Misfit } from '../../domain/plugins/misfits.ts';
 import { listPlugins, listVersions, readPlugin, type Plugin, type VersionRow } from '../../domain/plugins/rows.ts';
 import { ApiError } from '../../errors.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { Unchanged } from '../../http/route/route.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { describePermissions, findWidening } from '../../packages/grants.ts';
+import { describePermissions, findWidening } from '../../packages/manifest/grants.ts';
 import { PluginError } from '../../packages/plugin-error.ts';
-import type { ArchivePackage, ReadArchive } from '../../packages/archive.ts';
+import type { ArchivePackage, ReadArchive } from '../../packages/archive/archive.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentPage } from '../page.ts';
 

@@ -2,9 +2,9 @@ import type { Sql } from '../../postgres/sql.ts';
 import { findMemberships } from '../../domain/people/identity.ts';
 import { addUser, deleteUser, readUser, resetUserToken, updateUser } from '../../domain/platform/users.ts';
 import type { User } from '../../records/user.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { given } from '../given.ts';
-import { newToken } from '../../lib/tokens.ts';
+import { newToken } from '../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 

@@ -13,9 +13,9 @@ import {
   type ClientConversation,
 } from '../../domain/widget/client-conversations.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
-import { doors } from '../../http/route/doors.ts';
-import type { Attachment } from '../../records/attachment.ts';
-import { findMessages } from '../../records/message.ts';
+import { doors } from '../../http/route/admission/doors.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import { findMessages } from '../../records/messages/message.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
 import type { Shape } from '../../schemas.ts';
 import { answerOf, publicWindowOf } from './messages.ts';

@@ -2,7 +2,7 @@ import { openClient, updateClient, type Client, type ClientProfile } from '../..
 import { readContact } from '../../domain/contacts/contacts.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import { notFound } from '../../errors.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import type { Shape } from '../../schemas.ts';
 import { clientConversationRoutes } from './client-conversations.ts';
 import { provenIdentifier } from './identity-proof.ts';

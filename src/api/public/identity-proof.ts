@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Visit } from '../../domain/widget/visits.ts';
 import { invalid } from '../../errors.ts';
 import type { Random } from '../../lib/ports.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
+import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 
 const secretBytes = 32;
 const hexHash = /^[0-9a-f]{64}$/i;

@@ -5,14 +5,14 @@ import { markRead, needUnblocked, readCurrent, speak } from '../../domain/widget
 import { openSession, type Session } from '../../domain/widget/sessions.ts';
 import { findAwaitedMessage } from '../../deliveries/log/under-way.ts';
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
-import type { Attachment } from '../../records/attachment.ts';
-import type { Conversation } from '../../records/conversation.ts';
-import { findMessages } from '../../records/message.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { findMessages } from '../../records/messages/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { provenIdentifier } from './identity-proof.ts';
 import { answerOf, publicWindowOf } from './messages.ts';
-import { newToken } from '../../lib/tokens.ts';
+import { newToken } from '../../lib/secrets/tokens.ts';
 import { readKept } from '../../live/read-page.ts';
 import type { Shape } from '../../schemas.ts';
 

@@ -1,7 +1,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { upgrading } from '../../errors.ts';
-import { notReady } from '../../http/server/refuse-unready.ts';
-import { doors } from '../../http/route/doors.ts';
+import { notReady } from '../../http/server/refusals/unready.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
 
 /**

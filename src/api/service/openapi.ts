@@ -1,6 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { describeApi } from '../../openapi/document.ts';
-import { doors } from '../../http/route/doors.ts';
+import { doors } from '../../http/route/admission/doors.ts';
 import type { Route } from '../../http/route/route.ts';
 import type { Shape } from '../../schemas.ts';
 

@@ -1,9 +1,9 @@
 import { findPrincipal } from '../../domain/people/identity.ts';
 import { signIn, signOut } from '../../domain/people/sign-ins.ts';
-import { doors } from '../../http/route/doors.ts';
-import { hashToken, newToken } from '../../lib/tokens.ts';
+import { doors } from '../../http/route/admission/doors.ts';
+import { hashToken, newToken } from '../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
-import { presentProfile } from '../accounts/profile.ts';
+import { presentProfile } from '../accounts/people/profile.ts';
 
 const path = '/sign_in';
 

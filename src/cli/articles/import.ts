@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { ServiceRefusal, type CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
-import { listOf, printAnswer } from '../print.ts';
-import { ProgressBar } from '../progress-bar.ts';
+import { listOf, printAnswer } from '../terminal/print.ts';
+import { ProgressBar } from '../terminal/progress-bar.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { findArticles, readArticle, type FolderArticle } from './read-folder.ts';
 

@@ -9,7 +9,7 @@ import {
   type OutboundHttp,
   type OutboundResult,
 } from '../../outbound/http.ts';
-import type { Attachment } from '../../records/attachment.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
 import { endIfStopped, waitAfter } from './patience.ts';
 import { countOf, textOf, type Foreign } from './values.ts';
 

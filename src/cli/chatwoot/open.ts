@@ -1,7 +1,7 @@
 import { beginImport, listImports, type Import } from '../../domain/imports/imports.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { printable } from '../../lib/printable.ts';
+import { printable } from '../../lib/text/printable.ts';
 
 /** What the operator says about earlier imports into the account. */
 export interface Continuing {

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../lib/operator-error.ts';
-import { printable } from '../../lib/printable.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { ChatwootClient } from './client.ts';
 import { idOf, recordOf, textOf, type Foreign } from './values.ts';
 

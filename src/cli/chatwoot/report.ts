@@ -1,4 +1,4 @@
-import { listOf, tableOf } from '../print.ts';
+import { listOf, tableOf } from '../terminal/print.ts';
 
 /** What is counted. */
 const counted = [

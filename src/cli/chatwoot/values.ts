@@ -1,4 +1,4 @@
-import { storableJson, storableText } from '../../lib/storable.ts';
+import { storableJson, storableText } from '../../lib/text/storable.ts';
 
 /** A record as their server sent it: anything may be in it. */
 export type Foreign = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
-import { timeOf } from '../plugin/runs-of-plugin.ts';
-import { printAnswer, tableOf } from '../print.ts';
+import { timeOf } from '../plugin/runs/runs-of-plugin.ts';
+import { printAnswer, tableOf } from '../terminal/print.ts';
 import { serviceOf } from '../service.ts';
 import { accountPathOf, type AccountOptions } from './account-of.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '../../lib/ports.ts';
 import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
-import { printAnswer } from '../print.ts';
+import { printAnswer } from '../terminal/print.ts';
 import { serviceOf } from '../service.ts';
 import { accountPathOf, type AccountOptions } from './account-of.ts';
 import { endpointOf } from './list.ts';

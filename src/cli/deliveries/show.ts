@@ -1,6 +1,6 @@
 import type { Shape } from '../../schemas.ts';
-import { timeOf } from '../plugin/runs-of-plugin.ts';
-import { printAnswer } from '../print.ts';
+import { timeOf } from '../plugin/runs/runs-of-plugin.ts';
+import { printAnswer } from '../terminal/print.ts';
 import { serviceOf } from '../service.ts';
 import { accountPathOf, type AccountOptions } from './account-of.ts';
 import { endpointOf } from './list.ts';

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Shape } from '../../schemas.ts';
-import { printAnswer } from '../print.ts';
+import { printAnswer } from '../terminal/print.ts';
 import { readList, serviceOf } from '../service.ts';
 import { accountPathOf, type AccountOptions } from './account-of.ts';
 import { awaitAttempt, sentenceOf } from './resend.ts';

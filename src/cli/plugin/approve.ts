@@ -1,9 +1,9 @@
 import { OperatorError } from '../../lib/operator-error.ts';
-import { printable } from '../../lib/printable.ts';
+import { printable } from '../../lib/text/printable.ts';
 import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
-import { isSure } from '../is-sure.ts';
-import { listOf, printAnswer } from '../print.ts';
+import { isSure } from '../terminal/confirm.ts';
+import { listOf, printAnswer } from '../terminal/print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { pluginPath } from './plugin-path.ts';
 import { refusedBots } from './refused-bots.ts';

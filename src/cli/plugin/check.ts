@@ -1,4 +1,4 @@
-import { printable } from '../../lib/printable.ts';
+import { printable } from '../../lib/text/printable.ts';
 import { simulate } from '../../testing/testing.ts';
 import { tryPackage, type CheckReport } from '../try-package.ts';
 import { checkTypes } from './check-types.ts';

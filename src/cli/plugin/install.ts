@@ -2,11 +2,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { defaultArchiveBounds } from '../../config.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { unpack } from '../../packages/unpack.ts';
+import { unpack } from '../../packages/archive/unpack.ts';
 import type { Shape } from '../../schemas.ts';
-import { listOf, printAnswer } from '../print.ts';
+import { listOf, printAnswer } from '../terminal/print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
-import { packFolder } from './npm-pack.ts';
+import { packFolder } from './author/npm-pack.ts';
 import { pluginPath } from './plugin-path.ts';
 import { tellWaiting } from './waiting.ts';
 

@@ -1,5 +1,5 @@
 import type { Shape } from '../../schemas.ts';
-import { printAnswer, tableOf } from '../print.ts';
+import { printAnswer, tableOf } from '../terminal/print.ts';
 import { readList, serviceOf, type ServiceOptions } from '../service.ts';
 import { pluginPath } from './plugin-path.ts';
 

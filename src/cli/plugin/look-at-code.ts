@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PackageFiles } from '../../packages/files.ts';
-import type { ReadPackage } from '../../packages/read.ts';
+import type { ReadPackage } from '../../packages/read/read.ts';
 import { compareUses, type Finding } from './compare-uses.ts';
 import { textOf } from './constants.ts';
 import { findUses } from './find-uses.ts';

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
-import { printAnswer } from '../print.ts';
+import { printAnswer } from '../terminal/print.ts';
 import { readList, serviceOf, type ServiceOptions } from '../service.ts';
 import { pluginPath } from './plugin-path.ts';
 import { tellWaiting } from './waiting.ts';

@@ -1,5 +1,5 @@
 import type { Shape } from '../../schemas.ts';
-import { printAnswer } from '../print.ts';
+import { printAnswer } from '../terminal/print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { pluginPath } from './plugin-path.ts';
 

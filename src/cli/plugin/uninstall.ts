@@ -1,6 +1,6 @@
 import { OperatorError } from '../../lib/operator-error.ts';
-import { isSure } from '../is-sure.ts';
-import { printAnswer } from '../print.ts';
+import { isSure } from '../terminal/confirm.ts';
+import { printAnswer } from '../terminal/print.ts';
 import { serviceOf, type ServiceOptions } from '../service.ts';
 import { pluginPath } from './plugin-path.ts';
 

@@ -1,5 +1,5 @@
 import type { Shape } from '../../schemas.ts';
-import { listOf } from '../print.ts';
+import { listOf } from '../terminal/print.ts';
 import { refusedBots } from './refused-bots.ts';
 
 /** What to say when a version of a plugin waits for approval, and why; nothing when none waits. */

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts';
-import { findUnsafe, type Reviver } from '../../http/route/json-text.ts';
+import { findUnsafe, type Reviver } from '../../http/route/body/json-text.ts';
 import type { Json } from './operation.ts';
 
 /** Whether a value is an object of JSON. */

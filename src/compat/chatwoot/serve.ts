@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from '../../errors.ts';
-import { hasTooManyParameters } from '../../http/route/read-request.ts';
-import { readBodyAs } from '../../http/route/meant-body.ts';
+import { hasTooManyParameters } from '../../http/route/body/read-request.ts';
+import { readBodyAs } from '../../http/route/body/translated-body.ts';
 import { pageLinks } from '../../http/route/link-header.ts';
-import { tokenOf } from '../../http/route/authenticate.ts';
-import { errorBody } from '../../http/server/answer-errors.ts';
+import { tokenOf } from '../../http/route/admission/authenticate.ts';
+import { errorBody } from '../../http/server/refusals/answer-errors.ts';
 import type { Ask } from '../../http/server/ask.ts';
 import { isObject, objectOf } from './json.ts';
 import { OperationTable, type Asked, type CheckUrl, type Json, type Operation } from './operation.ts';

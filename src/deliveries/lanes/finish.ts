@@ -3,7 +3,7 @@ import { isStaleDelivery } from '../../postgres/errors.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import type { Statement } from '../../postgres/sql-transaction.ts';
-import { storableTextOrNull } from '../../lib/storable.ts';
+import { storableTextOrNull } from '../../lib/text/storable.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { headColumns, taking, takenRows, toClaimed, type Claimed, type HeadRow } from './claim.ts';
 import { dueAfterFinish, nextAfterDelivered } from './hold.ts';

@@ -1,4 +1,4 @@
-import { storableJson } from '../../lib/storable.ts';
+import { storableJson } from '../../lib/text/storable.ts';
 import type { Wire } from '../core/verdict.ts';
 
 const maxKeptHeaderChars = 8192;

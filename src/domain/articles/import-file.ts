@@ -5,7 +5,7 @@ import { gunzip } from 'node:zlib';
 import { blockBytes, readEntries, TarProblem } from '../../archives/tar.ts';
 import { readZip, ZipProblem } from '../../archives/zip.ts';
 import { invalid } from '../../errors.ts';
-import { findUnsafeValue } from '../../lib/unsafe-value.ts';
+import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
 import { findProblems, type Shape } from '../../schemas.ts';
 import { articleOf } from './markdown-article.ts';
 

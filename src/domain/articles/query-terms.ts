@@ -1,5 +1,5 @@
 import type { Sql } from '../../postgres/sql.ts';
-import { storableText } from '../../lib/storable.ts';
+import { storableText } from '../../lib/text/storable.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { splitQuestion, withoutQuestionWords } from './question-words.ts';
 import { distance, exchanges, tolerated } from './spelling.ts';

@@ -3,7 +3,7 @@ import { fuse } from './embeddings/fuse.ts';
 import { findSimilar, type Meaning, type SimilarPassage } from './embeddings/similar.ts';
 import { highlight } from './highlight.ts';
 import { findTerms, type Term } from './query-terms.ts';
-import { queryOf, scoredTerm, waysOf, type Way } from './ways.ts';
+import { queryOf, scoredTerm, waysOf, type Way } from './search-strategy.ts';
 
 /** The best passage of an article for a question. */
 export interface FoundPassage {

@@ -2,7 +2,7 @@ import { invalid, tooLarge } from '../../errors.ts';
 import { contentTypeOf, isMisnamed, unknownType } from './content-type.ts';
 import { safeName } from './file-name.ts';
 import { pictureSizeOf } from './picture-size.ts';
-import type { Attachment } from '../../records/attachment.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
 
 /** The limits of files of a message. */
 export interface AttachmentBounds {

@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import type { Attachment } from '../../records/attachment.ts';
-import type { Message } from '../../records/message.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import type { Message } from '../../records/messages/message.ts';
 
 /**
  * Locks files that are stored and belong to no message yet, for a message of this transaction. Errors: 409 when one was

@@ -3,7 +3,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { Random } from '../../lib/ports.ts';
 import { partBytes, type ObjectStore } from '../../objects/object-store.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import type { Attachment } from '../../records/attachment.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
 import { discardRows } from './rows.ts';
 import type { AttachmentBounds, CheckedFile } from './checked-files.ts';
 

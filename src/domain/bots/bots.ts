@@ -1,10 +1,10 @@
 import type { Sql } from '../../postgres/sql.ts';
 import { AccessToken } from '../../records/access-token.ts';
-import { AgentBot } from '../../records/agent-bot.ts';
+import { AgentBot } from '../../records/bots/agent-bot.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { catalog } from '../../events/catalog.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { hashToken, lastFour } from '../../lib/tokens.ts';
+import { hashToken, lastFour } from '../../lib/secrets/tokens.ts';
 import { rotateSecret } from '../signing-secrets.ts';
 import { wakeBacklog } from '../../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../../deliveries/core/circuit.ts';

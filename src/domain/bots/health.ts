@@ -1,6 +1,6 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { storableTextOrNull } from '../../lib/storable.ts';
+import { storableTextOrNull } from '../../lib/text/storable.ts';
 
 const maxErrorChars = 500;
 

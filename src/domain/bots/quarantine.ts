@@ -1,5 +1,5 @@
 import { readOne } from '../small-rows.ts';
-import { AgentBot } from '../../records/agent-bot.ts';
+import { AgentBot } from '../../records/bots/agent-bot.ts';
 import type { OuterTransaction, Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { momentOrNull } from '../../postgres/sql.ts';

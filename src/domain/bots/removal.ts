@@ -1,12 +1,12 @@
 import { deleteRows } from '../small-rows.ts';
-import { AgentBot } from '../../records/agent-bot.ts';
-import type { Conversation, Named } from '../../records/conversation.ts';
-import { findInboxBots } from '../../records/serving-bot.ts';
+import { AgentBot } from '../../records/bots/agent-bot.ts';
+import type { Conversation, Named } from '../../records/conversations/conversation.ts';
+import { findInboxBots } from '../../records/conversations/serving-bot.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
 import { cancelBacklog, isOwed } from '../../deliveries/copies/backlogs.ts';
-import { detachAndRemove, type Change, type Detachment } from '../conversations/detach.ts';
+import { detachAndRemove, type Change, type Detachment } from '../conversations/assignment/detach.ts';
 import { undergo } from '../conversations/status.ts';
 
 /**

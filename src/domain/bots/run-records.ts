@@ -1,7 +1,7 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { forgetFailures } from './quarantine.ts';
-import { storableJson, storableText, storableTextOrNull } from '../../lib/storable.ts';
+import { storableJson, storableText, storableTextOrNull } from '../../lib/text/storable.ts';
 
 /**
  * Input, decisions and output of a run: with the bundle of `bundleHash` and the event it can be repeated exactly. `config`

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { ScheduledCall } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
-import type { Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 import { decide } from '../conversations/arbiter.ts';
 import { holdFree } from '../conversations/hold.ts';
 import { sweep } from '../upkeep/sweep.ts';

@@ -1,7 +1,7 @@
-import type { BotSilence } from '../../records/conversation.ts';
+import type { BotSilence } from '../../records/conversations/conversation.ts';
 import { system, type Actor, type Transaction, type Transact } from '../../events/transaction.ts';
 import { silenceOf } from '../conversations/arbiter.ts';
-import { LoopSuspected } from '../conversations/bot-loops.ts';
+import { LoopSuspected } from '../conversations/bots/loops.ts';
 import { handOff } from '../conversations/lifecycle.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { maxSourceIds } from '../../records/source-ids.ts';
+import { maxSourceIds } from '../../records/contacts/source-ids.ts';
 import { mayServeInbox, seesEverything } from '../conversations/access.ts';
 
 /** An inbox where a contact is known. */

@@ -1,5 +1,5 @@
 import type { Sql } from '../../postgres/sql.ts';
-import { Contact } from '../../records/contact.ts';
+import { Contact } from '../../records/contacts/contact.ts';
 import { forbidden } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';

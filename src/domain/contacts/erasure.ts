@@ -1,6 +1,6 @@
 import type { Database } from '../../postgres/database.ts';
-import { Contact } from '../../records/contact.ts';
-import type { Conversation } from '../../records/conversation.ts';
+import { Contact } from '../../records/contacts/contact.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 import { notFound } from '../../errors.ts';
 import { system, transact, type Transact, type Transaction } from '../../events/transaction.ts';
 import { deleteLanes } from '../../deliveries/log/erase.ts';

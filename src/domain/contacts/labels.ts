@@ -1,4 +1,4 @@
-import { Contact } from '../../records/contact.ts';
+import { Contact } from '../../records/contacts/contact.ts';
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';

@@ -1,9 +1,9 @@
-import type { Conversation } from '../../records/conversation.ts';
-import { Contact, surroundingOf } from '../../records/contact.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { Contact, surroundingOf } from '../../records/contacts/contact.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { merge } from '../changes.ts';
-import { updateConversations } from '../conversations/detach.ts';
+import { updateConversations } from '../conversations/assignment/detach.ts';
 import { lockOne, save, update } from '../small-rows.ts';
 import { moveKeys } from '../upkeep/idempotency-keys.ts';
 import { maxVisitorAttributes, sayUpdated } from './contacts.ts';

@@ -1,4 +1,4 @@
-import type { Named } from '../../records/conversation.ts';
+import type { Named } from '../../records/conversations/conversation.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { moment, type Sql } from '../../postgres/sql.ts';

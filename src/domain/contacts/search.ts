@@ -1,5 +1,5 @@
-import { contactText } from '../../records/contact-text.ts';
-import type { Contact } from '../../records/contact.ts';
+import { contactText } from '../../records/contacts/search-text.ts';
+import type { Contact } from '../../records/contacts/contact.ts';
 import { conditionsSql, type Condition, type Filterable } from '../../postgres/conditions.ts';
 import { containing } from '../../postgres/like.ts';
 import type { Sql } from '../../postgres/sql.ts';

@@ -1,5 +1,5 @@
-import { findConversation, readerWith } from '../../records/conversation-rows.ts';
-import type { Conversation } from '../../records/conversation.ts';
+import { findConversation, readerWith } from '../../records/conversations/rows.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';

@@ -1,6 +1,6 @@
-import type { BotSilence, Conversation, HumanSilence } from '../../records/conversation.ts';
-import type { MessageDraft } from '../../records/message.ts';
-import type { ServingBot, Unfitness } from '../../records/serving-bot.ts';
+import type { BotSilence, Conversation, HumanSilence } from '../../records/conversations/conversation.ts';
+import type { MessageDraft } from '../../records/messages/message.ts';
+import type { ServingBot, Unfitness } from '../../records/conversations/serving-bot.ts';
 import { maxCausationDepth } from '../../deliveries/lanes/enqueue.ts';
 import { forbidden } from '../../errors.ts';
 import type { EventName } from '../../events/catalog.ts';

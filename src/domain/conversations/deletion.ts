@@ -1,4 +1,4 @@
-import type { Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 import { deleteLanes, lockLanes } from '../../deliveries/log/erase.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { deleteFilesIn } from '../attachments/rows.ts';

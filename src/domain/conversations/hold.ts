@@ -1,4 +1,4 @@
-import type { Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { lockConversation } from './access.ts';
-import { countBotChange } from './bot-loops.ts';
+import { countBotChange } from './bots/loops.ts';
 import { makeMissingLabels, maxLabelsPerAccount } from './label-making.ts';
 
 /**

@@ -1,15 +1,20 @@
-import type { Attachment } from '../../records/attachment.ts';
-import type { BotSilence, Conversation, ConversationStatus, HandoffReason } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import type {
+  BotSilence,
+  Conversation,
+  ConversationStatus,
+  HandoffReason,
+} from '../../records/conversations/conversation.ts';
+import type { Message } from '../../records/messages/message.ts';
 import { forbidden, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { lockConversation, mayServeInbox } from './access.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
-import { give, readAssignment } from './assignments.ts';
-import { autoAssign } from './auto-assignment.ts';
-import { countHandoff } from './counted-handoffs.ts';
-import { noteOf, type NoteSummary } from './handoff-note.ts';
+import { give, readAssignment } from './assignment/assignments.ts';
+import { autoAssign } from './assignment/auto-assignment.ts';
+import { countHandoff } from './handoff/counted.ts';
+import { noteOf, type NoteSummary } from './handoff/note.ts';
 import { sendInto } from './send.ts';
 import { stateOf } from './silence.ts';
 import { begin, checkSnooze, undergo } from './status.ts';

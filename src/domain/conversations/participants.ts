@@ -1,5 +1,5 @@
 import type { Sql } from '../../postgres/sql.ts';
-import type { Conversation } from '../../records/conversation.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
 
 /** Returns the ids of people who take part in a conversation: its assignee, and authors of its messages and notes. */
 export async function findParticipants(sql: Sql, { id, account, assignee }: Conversation): Promise<number[]> {

@@ -1,15 +1,15 @@
-import type { Attachment } from '../../records/attachment.ts';
-import type { Conversation } from '../../records/conversation.ts';
-import type { ContentType, Message, MessageDraft, Sender } from '../../records/message.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import type { ContentType, Message, MessageDraft, Sender } from '../../records/messages/message.ts';
 import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
 import { holdFiles } from '../attachments/rows.ts';
 import { lockConversation } from './access.ts';
 import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
-import { autoAssign } from './auto-assignment.ts';
-import { countBotChange, refuseLoop } from './bot-loops.ts';
-import { findGreeting } from './greetings.ts';
-import { meetFirstResponse } from './promises.ts';
+import { autoAssign } from './assignment/auto-assignment.ts';
+import { countBotChange, refuseLoop } from './bots/loops.ts';
+import { findGreeting } from './messages/greetings.ts';
+import { meetFirstResponse } from './deadlines/first-response.ts';
 import { undergo } from './status.ts';
 
 export interface NewMessage {

@@ -4,8 +4,8 @@ import type {
   ConversationStatus,
   HandoffReason,
   HumanSilence,
-} from '../../records/conversation.ts';
-import type { ServingBot } from '../../records/serving-bot.ts';
+} from '../../records/conversations/conversation.ts';
+import type { ServingBot } from '../../records/conversations/serving-bot.ts';
 import type { Actor } from '../../events/transaction.ts';
 
 /** What the silence of a conversation's bot depends on. */

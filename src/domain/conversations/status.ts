@@ -1,13 +1,13 @@
-import type { Conversation, ConversationStatus, HandoffReason } from '../../records/conversation.ts';
+import type { Conversation, ConversationStatus, HandoffReason } from '../../records/conversations/conversation.ts';
 import { invalid } from '../../errors.ts';
 import type { ChangedAttributes } from '../../events/catalog.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { unixSecondsOrNull } from '../../lib/unix-time.ts';
 import { decide, refuseSilentBot } from './arbiter.ts';
-import { countBotChange, forgetBotChanges } from './bot-loops.ts';
-import { handoffReasonAfter } from './handoff-reason.ts';
+import { countBotChange, forgetBotChanges } from './bots/loops.ts';
+import { handoffReasonAfter } from './handoff/reason.ts';
 import { nextSilence, stateOf, type NextSilence, type SilenceChange } from './silence.ts';
-import { meetResolution } from './promises.ts';
+import { meetResolution } from './deadlines/first-response.ts';
 
 /** Checks that a snooze has an end, in the future. Errors: 422. */
 export function checkSnooze(tx: Transaction, status: ConversationStatus | null, until: Date | null): void {

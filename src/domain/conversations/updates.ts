@@ -1,9 +1,9 @@
-import type { Conversation, Priority } from '../../records/conversation.ts';
+import type { Conversation, Priority } from '../../records/conversations/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { change, merge } from '../changes.ts';
-import { countBotChange } from './bot-loops.ts';
-import { applySla } from './breaches.ts';
+import { countBotChange } from './bots/loops.ts';
+import { applySla } from './deadlines/breaches.ts';
 
 /** Changes of a conversation's own fields; undefined leaves a field unchanged, attributes are merged key by key. */
 export interface ConversationChanges {

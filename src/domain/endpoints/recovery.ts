@@ -15,7 +15,7 @@ import type { Database } from '../../postgres/database.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { findAddress } from './address.ts';
 import { sweep } from '../upkeep/sweep.ts';
-import { checkOn, lockServer } from './asked.ts';
+import { checkOn, lockServer } from './requested-deliveries.ts';
 
 /** What is to be sent again; without `until` everything up to now, without `states` all that was given up. */
 export interface Asked {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Contact } from '../../records/contact.ts';
-import { maxSourceIds } from '../../records/source-ids.ts';
+import { Contact } from '../../records/contacts/contact.ts';
+import { maxSourceIds } from '../../records/contacts/source-ids.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { maxAttributeBytes } from '../changes.ts';
 import { countRows, createRow, findRow, save, update } from '../small-rows.ts';

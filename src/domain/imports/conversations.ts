@@ -1,7 +1,7 @@
 import { createRow } from '../small-rows.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { Conversation, ConversationStatus, Priority } from '../../records/conversation.ts';
-import { Contact } from '../../records/contact.ts';
+import type { Conversation, ConversationStatus, Priority } from '../../records/conversations/conversation.ts';
+import { Contact } from '../../records/contacts/contact.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { lockImported, noteImported, type Imported } from './imports.ts';
 import { importMessages, type ForeignMessage } from './messages.ts';

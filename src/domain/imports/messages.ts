@@ -1,5 +1,5 @@
-import type { Conversation } from '../../records/conversation.ts';
-import { insertMessages, type MessageDraft } from '../../records/message.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { insertMessages, type MessageDraft } from '../../records/messages/message.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { writeSet } from '../../postgres/write-set.ts';
 import { holdFiles } from '../attachments/rows.ts';

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { writeSet } from '../../postgres/write-set.ts';
-import { attachFiles, type Attachment } from '../../records/attachment.ts';
-import { findMessage, saveMessage, type Message } from '../../records/message.ts';
+import { attachFiles, type Attachment } from '../../records/messages/attachment.ts';
+import { findMessage, saveMessage, type Message } from '../../records/messages/message.ts';
 import { discardFiles, holdFiles } from '../attachments/rows.ts';
 
 /** A copied message of which files are missing. */

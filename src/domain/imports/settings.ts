@@ -1,6 +1,6 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { createAttributeDefinition, type NewAttributeDefinition } from '../attribute-definitions.ts';
-import { pause } from '../endpoints/asked.ts';
+import { pause } from '../endpoints/requested-deliveries.ts';
 import { createInbox, type NewInbox } from '../inboxes/inboxes.ts';
 import { createLabel, type NewLabel } from '../labels/catalogue.ts';
 import { checkAgentRoom, insertAgent, type NewAgent } from '../people/agents.ts';

@@ -4,7 +4,7 @@ import type { Actor, Transaction, Transact } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { mayServeInbox } from '../conversations/access.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
-import { findDayProblem, isTimezone } from '../conversations/working-hours.ts';
+import { findDayProblem, isTimezone } from '../conversations/deadlines/working-hours.ts';
 import { createRow, deleteRows, findRows, lockOne, readOne, save, update } from '../small-rows.ts';
 
 /** The inboxes that a user of the account may see, by name: administrators all, agents those they are members of. */

@@ -2,9 +2,9 @@ import { Inbox } from '../../records/inbox.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { checkAgents } from '../people/agents.ts';
-import { detachAndRemove } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/assignment/detach.ts';
 import type { MemberChange } from '../people/teams.ts';
-import { unassign } from '../conversations/unassign.ts';
+import { unassign } from '../conversations/assignment/unassign.ts';
 import { lockOne } from '../small-rows.ts';
 
 /** The ids of an inbox's members. */

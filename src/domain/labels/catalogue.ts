@@ -1,7 +1,7 @@
 import { Label } from '../../records/label.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { detachAndRemove } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/assignment/detach.ts';
 import { holdConversations } from '../conversations/hold.ts';
 import { noteRename, tellRename, tellRest } from './renames.ts';
 import { maxLabelsPerAccount, takeLabelTurn } from '../conversations/label-making.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../../postgres/database.ts';
 import { system, transact, type Transaction, type Transact } from '../../events/transaction.ts';
 import { holdConversations } from '../conversations/hold.ts';
-import { updateConversations, type Change } from '../conversations/detach.ts';
+import { updateConversations, type Change } from '../conversations/assignment/detach.ts';
 import { sweep } from '../upkeep/sweep.ts';
 
 // Conversations in one transaction, so that none locks many for long.

@@ -1,10 +1,10 @@
 import { Agent } from '../../records/agent.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
 import { checkNotLastAdministrator } from './agents.ts';
-import { detachAndRemove } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/assignment/detach.ts';
 import { closeInvitations } from './invitations.ts';
 import { leaveSeat, revokeIdleTokens } from './seats.ts';
-import { unassign } from '../conversations/unassign.ts';
+import { unassign } from '../conversations/assignment/unassign.ts';
 import { deleteRows, lockOne, readOne, save } from '../small-rows.ts';
 
 /**

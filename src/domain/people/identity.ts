@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Named } from '../../records/conversation.ts';
+import type { Named } from '../../records/conversations/conversation.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 

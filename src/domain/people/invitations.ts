@@ -3,7 +3,7 @@ import { Invitation } from '../../records/invitation.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { hashToken, looksForged } from '../../lib/tokens.ts';
+import { hashToken, looksForged } from '../../lib/secrets/tokens.ts';
 import { findOrCreatePerson, grantFirstToken } from './users.ts';
 import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError, forbidden, unauthenticated } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { hashToken, isSignIn, lastFour, looksForged } from '../../lib/tokens.ts';
+import { hashToken, isSignIn, lastFour, looksForged } from '../../lib/secrets/tokens.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { findPrincipal } from './identity.ts';
 import { lockPerson } from './users.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../events/transaction.ts';
-import { hashToken } from '../../lib/tokens.ts';
+import { hashToken } from '../../lib/secrets/tokens.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
 const lifeMs = 30_000;

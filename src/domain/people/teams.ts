@@ -2,7 +2,7 @@ import { Team } from '../../records/team.ts';
 import type { Transaction, Transact } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { checkAgents } from './agents.ts';
-import { detachAndRemove } from '../conversations/detach.ts';
+import { detachAndRemove } from '../conversations/assignment/detach.ts';
 import {
   checkRoom,
   createRow,

@@ -6,7 +6,7 @@ import { User } from '../../records/user.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { hashToken, lastFour } from '../../lib/tokens.ts';
+import { hashToken, lastFour } from '../../lib/secrets/tokens.ts';
 import { makeTakenSeat, type Seat } from './seats.ts';
 
 /** Whether any account exists. */

@@ -1,5 +1,5 @@
 import { Account } from '../../records/account.ts';
-import type { Named } from '../../records/conversation.ts';
+import type { Named } from '../../records/conversations/conversation.ts';
 import { deleteSomeLanes } from '../../deliveries/log/erase.ts';
 import { within, type OuterTransaction, type Transact, type Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';

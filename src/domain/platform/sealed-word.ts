@@ -1,4 +1,4 @@
-import { SecretUnreadableError, type SecretBox } from '../../lib/secret-box.ts';
+import { SecretUnreadableError, type SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
 // The word itself has no meaning: what matters is whether it can be opened.

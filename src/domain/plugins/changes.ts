@@ -1,6 +1,6 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { readStoredManifest } from '../../packages/manifest.ts';
+import { readStoredManifest } from '../../packages/manifest/manifest.ts';
 import { ofFolder } from './install.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../errors.ts';
-import { openConfig, type Manifest } from '../../packages/manifest.ts';
+import { openConfig, type Manifest } from '../../packages/manifest/manifest.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
 /** A bot whose settings a version refuses: its runs with that version would not begin. */

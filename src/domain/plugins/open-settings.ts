@@ -1,6 +1,6 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
-import type { Manifest } from '../../packages/manifest.ts';
-import { secretSettings } from '../../packages/secret-settings.ts';
+import type { Manifest } from '../../packages/manifest/manifest.ts';
+import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 /** Seals a text that is to be stored. */
 export type Seal = (text: string) => string;

@@ -1,5 +1,5 @@
 import type { Sql } from '../../postgres/sql.ts';
-import { obstacleOf, type PluginObstacle } from '../../records/serving-bot.ts';
+import { obstacleOf, type PluginObstacle } from '../../records/conversations/serving-bot.ts';
 
 /** A bot whose plugin cannot run. */
 export interface StrandedBot {

@@ -1,5 +1,5 @@
 import { notFound } from '../../errors.ts';
-import { readStoredManifest, type Manifest } from '../../packages/manifest.ts';
+import { readStoredManifest, type Manifest } from '../../packages/manifest/manifest.ts';
 import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
 
 /** An installed version of a plugin. */

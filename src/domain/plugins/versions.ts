@@ -1,8 +1,8 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
-import { findWidening } from '../../packages/grants.ts';
-import { hearingOf } from '../../packages/hearing.ts';
-import type { Manifest } from '../../packages/manifest.ts';
-import type { ReadPackage } from '../../packages/read.ts';
+import { findWidening } from '../../packages/manifest/grants.ts';
+import { hearingOf } from '../../packages/manifest/heard-events.ts';
+import type { Manifest } from '../../packages/manifest/manifest.ts';
+import type { ReadPackage } from '../../packages/read/read.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { misfitsOf, type FindMisfits } from './misfits.ts';
 import { sealOpenSettings, type Seal } from './open-settings.ts';

@@ -4,7 +4,7 @@ import {
   mergeCounts,
   recount,
   type CountedInbox,
-} from '../../records/kept-counts.ts';
+} from '../../records/conversations/counts.ts';
 import type { Database } from '../../postgres/database.ts';
 import { sweep } from './sweep.ts';
 

@@ -1,5 +1,5 @@
-import type { Conversation } from '../../records/conversation.ts';
-import { findMessage, findNewestQuestion, type Message } from '../../records/message.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { findMessage, findNewestQuestion, type Message } from '../../records/messages/message.ts';
 import { invalid, type ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { findProblems } from '../../schemas.ts';

@@ -1,12 +1,12 @@
-import type { Conversation } from '../../records/conversation.ts';
-import { findListedConversations, type ListedConversation } from '../../records/conversation-rows.ts';
-import { findMessage, findMessages, type Message } from '../../records/message.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { findListedConversations, type ListedConversation } from '../../records/conversations/rows.ts';
+import { findMessage, findMessages, type Message } from '../../records/messages/message.ts';
 import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { change } from '../changes.ts';
 import { createConversation } from '../conversations/lifecycle.ts';
-import { saveEdit } from '../conversations/message-edits.ts';
+import { saveEdit } from '../conversations/messages/edits.ts';
 import { sendInto } from '../conversations/send.ts';
 import { undergo } from '../conversations/status.ts';
 import { readAnswer } from './answers.ts';

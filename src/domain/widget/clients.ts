@@ -1,4 +1,4 @@
-import type { Contact } from '../../records/contact.ts';
+import type { Contact } from '../../records/contacts/contact.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { addContactInbox, findContactBySource } from '../contacts/contact-inboxes.ts';

@@ -1,6 +1,6 @@
-import type { Attachment } from '../../records/attachment.ts';
-import type { Conversation } from '../../records/conversation.ts';
-import { findMessagesById, type Message } from '../../records/message.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { findMessagesById, type Message } from '../../records/messages/message.ts';
 import { forbidden, notFound, type ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';

@@ -1,5 +1,5 @@
-import type { Conversation } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import type { Message } from '../../records/messages/message.ts';
 import { attachmentRecords, senderRecord } from '../../events/payloads.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';

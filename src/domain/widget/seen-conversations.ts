@@ -1,4 +1,4 @@
-import type { ConversationStatus } from '../../records/conversation.ts';
+import type { ConversationStatus } from '../../records/conversations/conversation.ts';
 import { moment, type Sql } from '../../postgres/sql.ts';
 import type { SeenConversation } from './records.ts';
 

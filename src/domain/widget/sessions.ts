@@ -1,11 +1,11 @@
-import { surroundingOf, type Contact } from '../../records/contact.ts';
-import type { Conversation } from '../../records/conversation.ts';
-import { findConversation } from '../../records/conversation-rows.ts';
-import { findInboxBots } from '../../records/serving-bot.ts';
+import { surroundingOf, type Contact } from '../../records/contacts/contact.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { findConversation } from '../../records/conversations/rows.ts';
+import { findInboxBots } from '../../records/conversations/serving-bot.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { hashToken } from '../../lib/tokens.ts';
+import { hashToken } from '../../lib/secrets/tokens.ts';
 import { decide } from '../conversations/arbiter.ts';
 import { createContact, updateContact, type ContactChanges } from '../contacts/contacts.ts';
 import { createConversation } from '../conversations/lifecycle.ts';

@@ -1,4 +1,4 @@
-import type { Named } from '../../records/conversation.ts';
+import type { Named } from '../../records/conversations/conversation.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
 /** A call from a customer's web page or app: to which public inbox, and from which of its contacts, if known. */

@@ -4,7 +4,7 @@ import { isFleeting } from '../../events/catalog.ts';
 import type { OutboundHttp, OutboundResult } from '../../outbound/http.ts';
 import { keepResults } from '../../lib/keep-results.ts';
 import type { Clock, Random } from '../../lib/ports.ts';
-import { SecretUnreadableError, type SecretBox } from '../../lib/secret-box.ts';
+import { SecretUnreadableError, type SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Made } from '../attempt.ts';
 import { chatwootHeaders } from '../../deliveries/core/chatwoot-headers.ts';
 import { outcomeOf } from '../../deliveries/core/circuit.ts';

@@ -1,5 +1,5 @@
 import { isForSpeakers, silenceOfBot } from '../../domain/conversations/arbiter.ts';
-import { findConversation } from '../../records/conversation-rows.ts';
+import { findConversation } from '../../records/conversations/rows.ts';
 import { attempts, type AttemptOptions, type Deliver, type Made } from '../attempt.ts';
 import { calleeOf, whyGivenUp } from '../../deliveries/core/refusal.ts';
 import { goneStatus } from '../../deliveries/core/retry.ts';

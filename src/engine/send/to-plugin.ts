@@ -1,5 +1,5 @@
 import type { BotRunner, RunVerdict } from '../../runs/bot-runner.ts';
-import { toFound } from '../../records/bot-to-run.ts';
+import { toFound } from '../../records/bots/bot-to-run.ts';
 import { attempts, type Attempted, type AttemptOptions, type Deliver, type Made, type OnWait } from '../attempt.ts';
 import type { EndpointOutcome } from '../../deliveries/core/circuit.ts';
 import { withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';

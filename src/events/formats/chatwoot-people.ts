@@ -1,5 +1,5 @@
-import type { Named } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import type { Named } from '../../records/conversations/conversation.ts';
+import type { Message } from '../../records/messages/message.ts';
 import { freeOf, need, type Told, type ToldContact } from './told.ts';
 
 type Person = Record<string, unknown>;

@@ -1,5 +1,5 @@
-import type { Message } from '../../records/message.ts';
-import { storableText } from '../../lib/storable.ts';
+import type { Message } from '../../records/messages/message.ts';
+import { storableText } from '../../lib/text/storable.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { ChangedAttributes, EventName } from '../catalog.ts';
 import { attachmentRecords } from '../payloads.ts';

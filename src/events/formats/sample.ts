@@ -1,6 +1,6 @@
 import { noFileLinks } from '../../lib/file-links.ts';
-import type { Conversation, Named } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import type { Conversation, Named } from '../../records/conversations/conversation.ts';
+import type { Message } from '../../records/messages/message.ts';
 import type { EventName } from '../catalog.ts';
 import { chatwootBody } from './chatwoot.ts';
 import type { KeptSubject, ToldContact } from './told.ts';

@@ -1,7 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { newestPublicColumn } from '../../records/listed-messages.ts';
-import { toMessage, type MessageRow } from '../../records/message.ts';
+import { newestPublicColumn } from '../../records/messages/listed.ts';
+import { toMessage, type MessageRow } from '../../records/messages/message.ts';
 import type { RecordedEvent } from '../outbox.ts';
 import { wantsNewest } from './chatwoot.ts';
 import type { Surroundings } from './told.ts';

@@ -1,6 +1,6 @@
-import { surroundingOf, type Contact } from '../../records/contact.ts';
-import type { Conversation } from '../../records/conversation.ts';
-import type { Message } from '../../records/message.ts';
+import { surroundingOf, type Contact } from '../../records/contacts/contact.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import type { Message } from '../../records/messages/message.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
 import type { Subject } from '../catalog.ts';
 

@@ -11,10 +11,10 @@ import {
 } from '../../domain/upkeep/idempotency-keys.ts';
 import { namesInJson, namesInPath } from '../../domain/upkeep/named-records.ts';
 import { ApiError, badRequest } from '../../errors.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
+import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { AnyCall } from '../route/call.ts';
-import type { FormFile } from '../route/form-body.ts';
-import { saidBody } from '../route/meant-body.ts';
+import type { FormFile } from '../route/body/form-body.ts';
+import { saidBody } from '../route/body/translated-body.ts';
 
 /** A successful answer. */
 export interface Answer {

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import { checkIfMatch, entityTag } from './entity-tag.ts';
 import type { AnyCall } from '../route/call.ts';
-import { readQuery } from '../route/read-request.ts';
+import { readQuery } from '../route/body/read-request.ts';
 import type { RecordRoute } from '../route/record-route.ts';
-import { factsOf, type Caller } from '../route/roles.ts';
+import { factsOf, type Caller } from '../route/admission/roles.ts';
 
 /** The value of `If-Match` on requests that change something; null on GET and HEAD. */
 export function readIfMatch(ctx: Context): string | null {

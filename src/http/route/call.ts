@@ -4,7 +4,7 @@ import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
 import type { ImportBounds } from '../../domain/articles/import-file.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
-import type { Named } from '../../records/conversation.ts';
+import type { Named } from '../../records/conversations/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { SignedFileLinks } from '../../lib/file-links.ts';
 import type { Mail } from '../../lib/mail.ts';
@@ -13,13 +13,13 @@ import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
 import type { Random } from '../../lib/ports.ts';
-import type { ReadArchive } from '../../packages/archive.ts';
+import type { ReadArchive } from '../../packages/archive/archive.ts';
 import type { Shape } from '../../schemas.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
-import type { Browser } from './browser.ts';
-import type { FormFile } from './form-body.ts';
-import type { Proof } from './proof.ts';
-import type { DoorName } from './roles.ts';
+import type { SecretBox } from '../../lib/secrets/secret-box.ts';
+import type { Browser } from './admission/browser.ts';
+import type { FormFile } from './body/form-body.ts';
+import type { Proof } from './admission/proof.ts';
+import type { DoorName } from './admission/roles.ts';
 
 /** Services for handlers. None of them waits for another system, so a handler may be one transaction as a whole. */
 export interface Services {

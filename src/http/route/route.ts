@@ -1,6 +1,6 @@
 import type { SchemaName } from '../../schemas.ts';
 import type { AnyCall, Before } from './call.ts';
-import type { Role } from './roles.ts';
+import type { Role } from './admission/roles.ts';
 
 /** What an operation accepts and answers. Its schemas validate requests, and the published contract is made from it. */
 export interface Contract {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
-import { admit } from './admit.ts';
+import { admit } from './admission/admit.ts';
 import type { MountOptions } from './mount.ts';
-import { addressKey } from '../server/rate-limit.ts';
-import { readQuery } from './read-request.ts';
-import { factsOf } from './roles.ts';
+import { addressKey } from '../server/limits/rate-limit.ts';
+import { readQuery } from './body/read-request.ts';
+import { factsOf } from './admission/roles.ts';
 import type { Route } from './route.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { findRecordRoute, type RecordRoute } from './record-route.ts';
-import { factsOf } from './roles.ts';
+import { factsOf } from './admission/roles.ts';
 import type { Route } from './route.ts';
 
 /** What an operation accepts and answers in addition to its own schemas. */

@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 import type { Database } from '../../postgres/database.ts';
 import { findPublicInbox } from '../../domain/widget/visits.ts';
 import { layerName } from '../route/mount.ts';
-import { factsOf } from '../route/roles.ts';
+import { factsOf } from '../route/admission/roles.ts';
 import type { Route } from '../route/route.ts';
 
 const preflightSeconds = 600;

@@ -4,8 +4,8 @@ import { findFile, type StoredFile, type WithConnection } from '../../domain/att
 import { ApiError, notFound } from '../../errors.ts';
 import { filesPath } from '../../lib/file-links.ts';
 import type { MountOptions } from '../route/mount.ts';
-import { addressKey } from './rate-limit.ts';
-import { methodNotAllowed } from './refuse-method.ts';
+import { addressKey } from './limits/rate-limit.ts';
+import { methodNotAllowed } from './refusals/method.ts';
 
 const methods = ['GET', 'HEAD'];
 const keptSeconds = 3600;

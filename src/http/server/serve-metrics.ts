@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Context, Next } from 'koa';
 import { forbidden, unauthenticated } from '../../errors.ts';
-import { hashToken } from '../../lib/tokens.ts';
+import { hashToken } from '../../lib/secrets/tokens.ts';
 import type { Counter, Histogram } from '../../metrics/measures.ts';
-import { methodNotAllowed } from './refuse-method.ts';
+import { methodNotAllowed } from './refusals/method.ts';
 
 const path = '/metrics';
 const methods = ['GET', 'HEAD'];

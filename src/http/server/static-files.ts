@@ -1,6 +1,6 @@
 import type { Context, Next } from 'koa';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
-import { methodNotAllowed } from './refuse-method.ts';
+import { methodNotAllowed } from './refusals/method.ts';
 
 /** A file that the service serves as it is. */
 export interface StaticFile {

@@ -2,7 +2,7 @@ import { findSeenConversations } from '../../domain/widget/seen-conversations.ts
 import { widgetConversation, widgetMessage } from '../../domain/widget/records.ts';
 import type { FileLinks } from '../../lib/file-links.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { findMessagesById, type Message } from '../../records/message.ts';
+import { findMessagesById, type Message } from '../../records/messages/message.ts';
 import type { Shape } from '../../schemas.ts';
 import type { FeedEvent } from '../read-page.ts';
 

@@ -11,7 +11,7 @@ import { Supervisor } from './supervisor.ts';
 import { templateIn } from './template.ts';
 import { tryLock } from './file-lock.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { createPrivateFolder, readOrCreateSecretFile } from '../../lib/secret-file.ts';
+import { createPrivateFolder, readOrCreateSecretFile } from '../../lib/secrets/secret-file.ts';
 import { systemRandom } from '../../lib/ports.ts';
 
 /** The settings of an embedded PostgreSQL. */

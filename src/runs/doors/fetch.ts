@@ -1,6 +1,6 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
-import { storableText } from '../../lib/storable.ts';
+import { storableText } from '../../lib/text/storable.ts';
 import { readUrl } from '../../outbound/url.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 import { readRequest, type FetchRequest } from './fetch-request.ts';

@@ -1,6 +1,6 @@
 import { sentenceOf } from '../../outbound/failure-sentences.ts';
 import type { OutboundHttp, OutboundResult } from '../../outbound/http.ts';
-import { storableText } from '../../lib/storable.ts';
+import { storableText } from '../../lib/text/storable.ts';
 import type { FetchAnswer, SendRequest } from './fetch.ts';
 
 /** Sends requests of bots by the guarded way out; `maxBytes` is its bound on answers. */

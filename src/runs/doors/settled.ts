@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../lib/ports.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
-import type { CustomerWords } from '../../records/customer-words.ts';
+import type { CustomerWords } from '../../records/messages/customer-words.ts';
 
 /** The conversation of a run, and the customer's message that it is for. */
 interface Occasion {

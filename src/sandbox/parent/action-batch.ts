@@ -1,4 +1,4 @@
-import { findUnsafeValue } from '../../lib/unsafe-value.ts';
+import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
 import { findProblems } from '../../schemas.ts';
 import { runBounds } from '../run.ts';
 import type { Action, Permissions, RunOutcome } from '../run.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '../../records/message.ts';
+import type { Message } from '../../records/messages/message.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { scheduleAnswers, type ScheduledRow } from './schedule-rows.ts';
 import { storageAnswers, type StoredRow } from './storage-rows.ts';

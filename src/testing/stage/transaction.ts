@@ -2,8 +2,8 @@ import { Transaction, type Actor } from '../../events/transaction.ts';
 import type { EventName, Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import type { UnitOfWork } from '../../events/unit-of-work.ts';
-import type { Conversation } from '../../records/conversation.ts';
-import type { Message, MessageDraft } from '../../records/message.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import type { Message, MessageDraft } from '../../records/messages/message.ts';
 import { sqlOf, type StageRows } from './rows.ts';
 
 /** What a transaction on the stage works on. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { wakeDueSnoozes } from '../../../src/domain/conversations/snoozes.ts';
+import { wakeDueSnoozes } from '../../../src/domain/conversations/deadlines/snoozes.ts';
 import { TestApp } from '../../support/app.ts';
 import { addPerson, type Person } from '../../support/people.ts';
 import { addContact, addConversation, addInbox, addMessage, addWebhookBot } from '../../support/records.ts';

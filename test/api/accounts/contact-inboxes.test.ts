@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maxSourceIds } from '../../../src/records/source-ids.ts';
+import { maxSourceIds } from '../../../src/records/contacts/source-ids.ts';
 import { TestApp, type Answer } from '../../support/app.ts';
 import { addAccount, addPerson } from '../../support/people.ts';
 import { addContact, addConversation, addInbox } from '../../support/records.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOpen, weekOf } from '../../../src/domain/conversations/working-hours.ts';
+import { isOpen, weekOf } from '../../../src/domain/conversations/deadlines/working-hours.ts';
 import { TestApp } from '../../support/app.ts';
 import { addContact, addWebhookBot } from '../../support/records.ts';
 

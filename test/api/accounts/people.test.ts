@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createAgent } from '../../../src/domain/people/agents.ts';
 import { system, transact } from '../../../src/events/transaction.ts';
 import { systemRandom } from '../../../src/lib/ports.ts';
-import { newToken } from '../../../src/lib/tokens.ts';
+import { newToken } from '../../../src/lib/secrets/tokens.ts';
 import type { TestApp } from '../../support/app.ts';
 import { Hiring } from '../../support/hiring.ts';
 import { Platform } from '../../support/platform.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkSla } from '../../../src/domain/conversations/breaches.ts';
+import { checkSla } from '../../../src/domain/conversations/deadlines/breaches.ts';
 import { TestApp } from '../../support/app.ts';
 import { addAccount, addPerson, botHeaders, type User } from '../../support/people.ts';
 import { statuses } from '../../support/statuses.ts';

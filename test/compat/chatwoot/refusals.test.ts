@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { routes } from '../../../src/api/index.ts';
-import { factsOf } from '../../../src/http/route/roles.ts';
+import { factsOf } from '../../../src/http/route/admission/roles.ts';
 import { TestApp } from '../../support/app.ts';
 import { Profile } from '../../support/chatwoot.ts';
 import { fillPath, nameOf, operations, readName } from '../../support/operations.ts';

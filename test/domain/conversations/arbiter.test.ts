@@ -1,9 +1,14 @@
 import { expect } from 'chai';
 import { decide, whyNoAnswer } from '../../../src/domain/conversations/arbiter.ts';
 import { system, type Actor } from '../../../src/events/transaction.ts';
-import type { BotSilence, Conversation, ConversationStatus, HumanSilence } from '../../../src/records/conversation.ts';
-import type { MessageDraft } from '../../../src/records/message.ts';
-import type { ServingBot } from '../../../src/records/serving-bot.ts';
+import type {
+  BotSilence,
+  Conversation,
+  ConversationStatus,
+  HumanSilence,
+} from '../../../src/records/conversations/conversation.ts';
+import type { MessageDraft } from '../../../src/records/messages/message.ts';
+import type { ServingBot } from '../../../src/records/conversations/serving-bot.ts';
 
 const botId = 7;
 const all = [

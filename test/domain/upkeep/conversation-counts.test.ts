@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { mergeCountChanges, recountConversations } from '../../../src/domain/upkeep/conversation-counts.ts';
 import { system, transact, type Transaction } from '../../../src/events/transaction.ts';
-import { mergeCounts } from '../../../src/records/kept-counts.ts';
+import { mergeCounts } from '../../../src/records/conversations/counts.ts';
 import { migrate } from '../../../src/postgres/migrate.ts';
 import { TestApp } from '../../support/app.ts';
 import { addAccount, addPerson, type Person } from '../../support/people.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Pool, type Dispatcher } from 'undici';
 import { routes } from '../../../src/api/index.ts';
 import type { Route } from '../../../src/http/route/route.ts';
-import { hashToken } from '../../../src/lib/tokens.ts';
+import { hashToken } from '../../../src/lib/secrets/tokens.ts';
 import { findProblems } from '../../../src/schemas.ts';
 import type { TestApp } from '../app.ts';
 import { changedTables, readDigest, type Digest } from '../digest.ts';

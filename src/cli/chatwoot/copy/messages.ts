@@ -1,7 +1,7 @@
 import type { MessageBatch } from '../../../domain/imports/conversations.ts';
 import type { ForeignMessage } from '../../../domain/imports/messages.ts';
 import { importAuthor } from '../../../domain/imports/settings.ts';
-import type { Attachment } from '../../../records/attachment.ts';
+import type { Attachment } from '../../../records/messages/attachment.ts';
 import type { CopiedSettings, Copying } from '../copying.ts';
 import { messagesAfter } from '../pages.ts';
 import { toMessage } from '../read/message.ts';

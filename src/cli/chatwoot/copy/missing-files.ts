@@ -1,5 +1,5 @@
 import { addMissingFiles, findMissingFiles, type MissingFiles } from '../../../domain/imports/missing-files.ts';
-import type { Attachment } from '../../../records/attachment.ts';
+import type { Attachment } from '../../../records/messages/attachment.ts';
 import { NoAnswer } from '../client.ts';
 import { attempt, type Copying } from '../copying.ts';
 import type { FileCopier } from '../files.ts';

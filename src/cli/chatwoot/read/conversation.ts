@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ForeignConversation } from '../../../domain/imports/conversations.ts';
-import type { ConversationStatus } from '../../../records/conversation.ts';
+import type { ConversationStatus } from '../../../records/conversations/conversation.ts';
 import type { CopiedSettings } from '../copying.ts';
 import { titlesOf } from './settings.ts';
 import {

@@ -1,6 +1,6 @@
 import type { ForeignMessage } from '../../../domain/imports/messages.ts';
-import type { Attachment } from '../../../records/attachment.ts';
-import type { ContentType, Sender, SenderKind } from '../../../records/message.ts';
+import type { Attachment } from '../../../records/messages/attachment.ts';
+import type { ContentType, Sender, SenderKind } from '../../../records/messages/message.ts';
 import { findProblems } from '../../../schemas.ts';
 import type { Ids } from '../copying.ts';
 import { idOf, isLonger, oneOf, pastOf, readAttributes, recordOf, textOf, type Foreign } from '../values.ts';

@@ -1,4 +1,4 @@
-import { findDayProblem, isTimezone } from '../../../domain/conversations/working-hours.ts';
+import { findDayProblem, isTimezone } from '../../../domain/conversations/deadlines/working-hours.ts';
 import type { InboxSettings } from '../../../domain/inboxes/inboxes.ts';
 import type { NewLabel } from '../../../domain/labels/catalogue.ts';
 import type { NewAgent } from '../../../domain/people/agents.ts';

@@ -1,7 +1,7 @@
 import { ModelError, type ModelServer } from '../../../models/chat.ts';
 import type { Embed } from '../../../models/embed.ts';
 import type { Sql } from '../../../postgres/sql.ts';
-import { storableText } from '../../../lib/storable.ts';
+import { storableText } from '../../../lib/text/storable.ts';
 import { spaceOf } from './embedder.ts';
 import type { Meaning } from './similar.ts';
 import { keepEmbeddingHealth } from './tasks.ts';

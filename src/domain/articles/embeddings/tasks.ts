@@ -1,5 +1,5 @@
 import type { Sql } from '../../../postgres/sql.ts';
-import { storableTextOrNull } from '../../../lib/storable.ts';
+import { storableTextOrNull } from '../../../lib/text/storable.ts';
 
 const maxErrorChars = 500;
 

@@ -1,0 +1,141 @@
+import {
+  listRuns,
+  listRunsIn,
+  listRunsOfBot,
+  readRun,
+  type RecordedRun,
+  type RunFilter,
+} from '../../../domain/bots/runs.ts';
+import { findBundle } from '../../../domain/plugins/registry.ts';
+import { readAgentBot } from '../../../domain/bots/bots.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import type { Services } from '../../../http/route/call.ts';
+import { fromUnixSeconds, unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
+import type { Shape } from '../../../schemas.ts';
+import type { RecordedCall } from '../../../sandbox/run.ts';
+import { usageOf } from '../../../runs/usage.ts';
+import { presentStretch, readCursor } from '../../cursor.ts';
+
+const base = '/api/v1/accounts/:account_id';
+const query = 'requests/run.list.query';
+const reply = 'resources/run-list';
+
+export const runRoutes = [
+  doors.account(
+    ['GET', `${base}/runs`, 'List the runs of bots'],
+    {
+      query: 'requests/account-run.list.query',
+      reply,
+      role: 'agent',
+      description: 'In the conversations that the caller may see.',
+    },
+    async ({ services, sql, account, actor, principal, query: asked }) => {
+      if (asked.agent_bot_id !== undefined) await readAgentBot(sql, account.id, asked.agent_bot_id);
+      const list = `runs in account ${account.id}`;
+      const found = await listRuns(sql, { accountId: account.id, actor }, filterOf(services, list, asked));
+      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/agent_bots/:id/runs`, 'List the runs of an agent bot'],
+    { query, reply, role: 'agent', description: 'In the conversations that the caller may see.' },
+    async ({ services, sql, account, actor, principal, params, query: asked }) => {
+      const { id: botId } = await readAgentBot(sql, account.id, params.id);
+      const list = `runs of bot ${botId} in account ${account.id}`;
+      const found = await listRunsOfBot(sql, { accountId: account.id, actor, botId }, filterOf(services, list, asked));
+      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/conversations/:id/runs`, 'List the runs of bots in a conversation'],
+    { query, reply, role: 'agent' },
+    async ({ services, sql, account, actor, principal, params: { id: conversationId }, query: asked }) => {
+      const list = `runs in conversation ${conversationId} of account ${account.id}`;
+      const filter = filterOf(services, list, asked);
+      const found = await listRunsIn(sql, { accountId: account.id, actor, conversationId }, filter);
+      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/runs/:id`, 'Get a run of a bot'],
+    { reply: 'resources/run', record: true, role: 'agent' },
+    async ({ sql, account, actor, principal, params }) =>
+      presentRun(await readRun(sql, account.id, actor, params.id), principal),
+  ),
+  doors.account(
+    ['POST', `${base}/runs/:id/replay`, 'Replay a run'],
+    {
+      reply: 'resources/run-replay',
+      role: 'agent',
+      keyed: false,
+      errors: [409],
+      description:
+        'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing changed. Refused (409) when the code is not stored any more, the record was changed (`not_replayable`), or its content was deleted with a message (`run_erased`).',
+    },
+    {
+      prepare: async ({ services, read, account, actor, params }) => {
+        const found = await read(async (sql) => {
+          const run = await readRun(sql, account.id, actor, params.id);
+          return { run, stored: await findBundle(sql, run.bundleHash) };
+        });
+        return services.replay({ account: account.id, ...found });
+      },
+      handle: async (_, replay) => replay,
+    },
+  ),
+];
+
+function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/account-run.list.query'>): RunFilter {
+  const { agent_bot_id: botId, conversation_id: conversationId, outcome, since, until, cursor } = asked;
+  const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
+  const after = readCursor(secretBox, list, cursor);
+  return { botId, conversationId, outcome, since: dateOf(since), until: dateOf(until), after };
+}
+
+// The record of a deleted message has no calls any more, but the run has used what it used.
+function presentUsage({
+  calls,
+  actions,
+  promptTokens,
+  completionTokens,
+}: RecordedRun): Shape<'resources/run'>['usage'] {
+  const usage = usageOf(calls as RecordedCall[], actions);
+  return usage && { ...usage, prompt_tokens: promptTokens, completion_tokens: completionTokens };
+}
+
+// A version that came later may have made a setting secret.
+function presentConfig({ config, secretNames }: RecordedRun): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !secretNames.includes(name)));
+}
+
+// A question to a model, for example, holds the settings.
+function withoutInputs(calls: Shape<'resources/run'>['calls']): Shape<'resources/run'>['calls'] {
+  return calls.map((call) => ({ ...call, input: null }));
+}
+
+// The settings of a system bot are the platform's own.
+function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolean }): Shape<'resources/run'> {
+  const isHidden = run.isSystem && !platformAdmin;
+  const calls = run.calls as Shape<'resources/run'>['calls'];
+  return {
+    id: run.id,
+    agent_bot_id: run.botId,
+    plugin: { id: run.pluginId, version: run.pluginVersion || null, hash: run.bundleHash || null },
+    conversation_id: run.conversationId,
+    event: run.event,
+    attempt: run.attempt,
+    config: isHidden ? {} : presentConfig(run),
+    seed: run.seed,
+    now: run.clock.getTime(),
+    calls: isHidden ? withoutInputs(calls) : calls,
+    actions: run.actions as Shape<'resources/run'>['actions'],
+    logs: run.logs as Shape<'resources/run'>['logs'],
+    outcome: run.outcome,
+    error: run.error,
+    usage: presentUsage(run),
+    cpu_ms: run.cpuMs,
+    wall_ms: run.wallMs,
+    erased_at: unixSecondsOrNull(run.erasedAt),
+    created_at: unixSeconds(run.createdAt),
+  };
+}

@@ -1,0 +1,39 @@
+import { readAgentBot } from '../../../domain/bots/bots.ts';
+import { listUsage } from '../../../domain/bots/usage.ts';
+import { badRequest } from '../../../errors.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import { fromUnixSeconds, lastMoment } from '../../../lib/unix-time.ts';
+import type { Shape } from '../../../schemas.ts';
+
+const dayMs = 24 * 3600 * 1000;
+const usualDays = 30;
+const maxDays = 366;
+
+export const usageRoutes = [
+  doors.account(
+    ['GET', '/api/v1/accounts/:account_id/agent_bots/:id/usage', 'Get the usage of an agent bot'],
+    {
+      query: 'requests/bot.usage.query',
+      reply: 'resources/bot-usage',
+      role: 'agent',
+      description: 'Tokens, runs and handoffs in this account. They stay when runs are deleted.',
+    },
+    async ({ sql, account, params, query, now }) => {
+      const { id: botId } = await readAgentBot(sql, account.id, params.id);
+      return { payload: await listUsage(sql, { accountId: account.id, botId }, daysOf(query, now)) };
+    },
+  ),
+];
+
+function daysOf({ since, until }: Shape<'requests/bot.usage.query'>, now: Date): { from: string; before: string } {
+  const end = until === undefined ? now.getTime() + 1 : fromUnixSeconds(until).getTime();
+  // The day behind the last one has a year of five digits.
+  const before = Math.min(Math.ceil(end / dayMs), Math.floor(lastMoment.getTime() / dayMs));
+  const from = since === undefined ? before - usualDays : Math.floor(fromUnixSeconds(since).getTime() / dayMs);
+  if (before - from > maxDays) throw badRequest('bad_query', `Ask for ${maxDays} days at most`);
+  return { from: dateOf(from), before: dateOf(Math.max(from, before)) };
+}
+
+function dateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,97 @@
+import { readAgentBot } from '../../../domain/bots/bots.ts';
+import { resend } from '../../../domain/endpoints/requested-deliveries.ts';
+import { readWebhook } from '../../../domain/webhooks.ts';
+import { findDelivery } from '../../../deliveries/log/attempts.ts';
+import { knowsConversation, listDeliveries, type LogFilter } from '../../../deliveries/log/log.ts';
+import type { Endpoint } from '../../../deliveries/core/endpoint.ts';
+import { notFound } from '../../../errors.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import type { Services } from '../../../http/route/call.ts';
+import { fromUnixSeconds } from '../../../lib/unix-time.ts';
+import type { Sql } from '../../../postgres/sql.ts';
+import type { Shape } from '../../../schemas.ts';
+import { presentStretch, readCursor } from '../../cursor.ts';
+import { requireEventNames } from '../../event-names.ts';
+import { presentDelivery, presentDetail } from './delivery-records.ts';
+import { presentLogged } from './endpoint-verbs.ts';
+
+const base = '/api/v1/accounts/:account_id';
+const list = {
+  query: 'requests/delivery.list.query',
+  reply: 'resources/delivery-list',
+  role: 'administrator',
+} as const;
+
+export const deliveryRoutes = [
+  doors.account(['GET', `${base}/deliveries`, 'List deliveries'], list, ({ services, sql, account, query }) =>
+    answerList(sql, { services, accountId: account.id, endpoint: null, asked: query }),
+  ),
+  doors.account(
+    ['GET', `${base}/webhooks/:id/deliveries`, 'List the deliveries of a webhook'],
+    list,
+    async ({ services, sql, account, params, query }) => {
+      const { id } = await readWebhook(sql, account.id, params.id);
+      return answerList(sql, { services, accountId: account.id, endpoint: { kind: 'webhook', id }, asked: query });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/agent_bots/:id/deliveries`, 'List the deliveries of an agent bot'],
+    list,
+    async ({ services, sql, account, params, query }) => {
+      const { id } = await readAgentBot(sql, account.id, params.id);
+      return answerList(sql, { services, accountId: account.id, endpoint: { kind: 'bot', id }, asked: query });
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/deliveries/:id`, 'Get a delivery with its attempts'],
+    { reply: 'resources/delivery-detail', record: true, role: 'administrator' },
+    async ({ sql, account, params }) => {
+      const delivery = await findDelivery(sql, account.id, params.id);
+      if (!delivery) throw notFound('Delivery');
+      return presentDetail(delivery);
+    },
+  ),
+  doors.account(
+    ['POST', `${base}/deliveries/:id/resend`, 'Resend a delivery'],
+    {
+      reply: 'resources/delivery',
+      role: 'administrator',
+      status: 202,
+      errors: [409],
+      description:
+        "Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, to an endpoint that is switched off or deleted, and for what a bot's plugin handles in a run, which can be replayed instead.",
+    },
+    ({ account, params, transact }) =>
+      transact(async (tx) => presentLogged(tx.sql, account.id, await resend(tx, params.id))),
+  ),
+];
+
+interface Asked {
+  services: Services;
+  accountId: number;
+  endpoint: Endpoint | null;
+  asked: Shape<'requests/delivery.list.query'>;
+}
+
+async function answerList(sql: Sql, { services, accountId, endpoint, asked }: Asked) {
+  if (asked.event !== undefined) requireEventNames([asked.event], 'event');
+  const of = endpoint ? ` of ${endpoint.kind} ${endpoint.id}` : '';
+  const name = `deliveries${of} in account ${accountId}`;
+  const filter: LogFilter = {
+    endpoint,
+    state: asked.state ?? null,
+    event: asked.event ?? null,
+    conversationId: asked.conversation_id ?? null,
+    since: dateOf(asked.since),
+    until: dateOf(asked.until),
+    after: readCursor(services.secretBox, name, asked.cursor),
+  };
+  if (filter.conversationId !== null && !(await knowsConversation(sql, accountId, filter.conversationId)))
+    throw notFound('Conversation');
+  const found = await listDeliveries(sql, accountId, filter);
+  return presentStretch(found, presentDelivery, { secretBox: services.secretBox, list: name });
+}
+
+function dateOf(seconds: number | undefined): Date | null {
+  return seconds === undefined ? null : fromUnixSeconds(seconds);
+}

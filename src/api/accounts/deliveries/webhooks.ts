@@ -1,0 +1,126 @@
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  readWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from '../../../domain/webhooks.ts';
+import { pause, resume } from '../../../domain/endpoints/requested-deliveries.ts';
+import type { Webhook } from '../../../records/webhook.ts';
+import { invalid } from '../../../errors.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import type { OutsideServices } from '../../../http/route/call.ts';
+import { given } from '../../given.ts';
+import { presentPage } from '../../page.ts';
+import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
+import { unixSeconds } from '../../../lib/unix-time.ts';
+import type { Shape } from '../../../schemas.ts';
+import { presentCircuit } from './circuit.ts';
+import { pauseDescription, resumeDescription } from './endpoint-verbs.ts';
+
+const base = '/api/v1/accounts/:account_id/webhooks';
+
+function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
+  return {
+    id: webhook.id,
+    account_id: webhook.accountId,
+    url: webhook.url,
+    name: webhook.name ?? null,
+    subscriptions: webhook.subscriptions,
+    format: webhook.format,
+    active: webhook.active,
+    disabled_reason: webhook.disabledReason ?? null,
+    circuit: presentCircuit(webhook),
+    paused: Boolean(webhook.pausedAt),
+    inbox_id: webhook.inboxId ?? null,
+    created_at: unixSeconds(webhook.createdAt),
+    updated_at: unixSeconds(webhook.updatedAt),
+  };
+}
+
+async function checkUrl({ outbound }: OutsideServices, url: string): Promise<void> {
+  const problem = await outbound.checkUrl(url, { httpsOnly: false });
+  if (problem) throw invalid('/url', problem.rule, problem.message);
+}
+
+export const webhookRoutes = [
+  doors.account(
+    ['GET', base, 'List webhooks'],
+    { query: 'requests/page.query', reply: 'resources/webhook-list', paged: true, role: 'administrator' },
+    async ({ sql, account, query: { page = 1 } }) =>
+      presentPage(await listWebhooks(sql, account.id, page), presentWebhook),
+  ),
+  doors.account(
+    ['POST', base, 'Create a webhook'],
+    { body: 'requests/webhook.create', reply: 'resources/created-webhook', role: 'administrator', status: 201 },
+    {
+      prepare: ({ services, body }) => checkUrl(services, body.url),
+      handle: async ({ services, body, transact }) => {
+        const secret = newWebhookSecret(services.random);
+        const webhook = await transact((tx) =>
+          createWebhook(tx, {
+            url: body.url,
+            name: body.name ?? null,
+            subscriptions: body.subscriptions,
+            inboxId: body.inbox_id ?? null,
+            active: body.active ?? true,
+            format: body.format ?? 'default',
+            sealedSecret: services.secretBox.seal(secret),
+          }),
+        );
+        const record = { ...presentWebhook(webhook), secret };
+        return { ...record, payload: { webhook: record } };
+      },
+    },
+  ),
+  doors.account(
+    ['GET', `${base}/:id`, 'Get a webhook'],
+    { reply: 'resources/webhook', record: true, role: 'administrator' },
+    async ({ sql, account, params }) => presentWebhook(await readWebhook(sql, account.id, params.id)),
+  ),
+  doors.account(
+    ['PATCH', `${base}/:id`, 'Update a webhook'],
+    { body: 'requests/webhook.update', reply: 'resources/webhook', role: 'administrator' },
+    {
+      prepare: async ({ services, body: { url } }) => {
+        if (url !== undefined) await checkUrl(services, url);
+      },
+      handle: async ({ params, body, transact }) => {
+        const { url, subscriptions, name, inbox_id: inboxId, active, format } = body;
+        const changes = given({ url, subscriptions, name, inboxId, active, format });
+        return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
+      },
+    },
+  ),
+  doors.account(
+    ['POST', `${base}/:id/rotate_secret`, 'Rotate the secret of a webhook'],
+    {
+      reply: 'resources/webhook-with-secret',
+      role: 'administrator',
+      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+    },
+    async ({ services, params, transact }) => {
+      const secret = newWebhookSecret(services.random);
+      const sealed = services.secretBox.seal(secret);
+      return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, params.id, sealed))), secret };
+    },
+  ),
+  doors.account(
+    ['POST', `${base}/:id/pause`, 'Pause a webhook'],
+    { reply: 'resources/webhook', role: 'administrator', description: pauseDescription },
+    async ({ params: { id }, transact }) =>
+      presentWebhook(await transact((tx) => pause(tx, { kind: 'webhook' as const, id }))),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/resume`, 'Resume a webhook'],
+    { reply: 'resources/webhook', role: 'administrator', description: resumeDescription },
+    async ({ params: { id }, transact }) =>
+      presentWebhook(await transact((tx) => resume(tx, { kind: 'webhook' as const, id }))),
+  ),
+  doors.account(
+    ['DELETE', `${base}/:id`, 'Delete a webhook'],
+    { reply: 'resources/empty', role: 'administrator' },
+    ({ params, transact }) => transact((tx) => deleteWebhook(tx, params.id)),
+  ),
+];

@@ -1,0 +1,207 @@
+import type { AddressInfo } from 'node:net';
+import { routes } from '../../api/index.ts';
+import { docsFiles } from '../../api/service/docs.ts';
+import { serveChatwoot } from '../../compat/chatwoot/serve.ts';
+import { receiverEndpoint, receiverUrl } from '../../demo/endpoint.ts';
+import type { ReceiverServer } from '../../demo/receiver-server.ts';
+import { servePlay } from '../../demo/serve-play.ts';
+import { readLedger, type Ledger } from '../../deliveries/log/ledger.ts';
+import type { Questions } from '../../domain/articles/embeddings/questions.ts';
+import { Identities } from '../../domain/people/remembered-identities.ts';
+import { ApiError } from '../../errors.ts';
+import { Arrivals } from '../../http/server/limits/arrivals.ts';
+import type { OutsideServices } from '../../http/route/call.ts';
+import type { Ask } from '../../http/server/ask.ts';
+import { FairGate } from '../../http/server/limits/fair-gate.ts';
+import { RateLimit } from '../../http/server/limits/rate-limit.ts';
+import { serveAttachments } from '../../http/server/serve-attachments.ts';
+import { UploadGate, type UploadBounds } from '../../http/server/limits/upload-gate.ts';
+import { createHttpServer, type HttpServer, type ServerOptions } from '../../http/server/server.ts';
+import type { Mailer } from '../../lib/mail.ts';
+import type { EventStreams } from '../../live/streams.ts';
+import type { Config } from '../../config.ts';
+import { playPath } from '../../site/layout.ts';
+import { isStatementTimeout } from '../../postgres/errors.ts';
+import { divideConnections } from './connections.ts';
+import type { Metrics } from './metrics.ts';
+import type { Mechanisms } from './mechanisms.ts';
+import { serviceUrl } from '../start/welcome.ts';
+
+const authFailuresPerMinute = 60;
+const contactWritesPerMinute = 60;
+/** Transcripts of an account, which go to addresses that did not ask for them. */
+const transcriptsPerMinute = 15;
+/** The longest time that a request without an upload may take to arrive. */
+const requestMs = 20_000;
+/** Fewer bytes of an upload are not worth the connection. */
+const uploadBytesPerSecond = 1_024;
+/** What a form with a file has around the file. */
+const formBytes = 16 * 1024;
+
+/** Parts that requests use. */
+interface ServedParts {
+  streams: EventStreams;
+  metrics: Metrics;
+  questions: Questions;
+  receiver: ReceiverServer | null;
+}
+
+/** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
+export function createServer(
+  mechanisms: Mechanisms,
+  { streams, metrics, questions, receiver }: ServedParts,
+): HttpServer {
+  const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
+    mechanisms;
+  const publicUrl = () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo);
+  mechanisms.fileLinks.publicUrl = publicUrl;
+  const http = createHttpServer(
+    config.role === 'engine' ? routes.filter(({ contract }) => contract.role === 'anyone') : routes,
+    {
+      database: databases.requests,
+      identities: new Identities(clock),
+      tokenUses: mechanisms.tokenUses,
+      // One connection is kept for authentication, which happens before the gate.
+      gate: new FairGate(divideConnections(config).requests - 1),
+      services: {
+        outbound,
+        readArchive,
+        attachments: mechanisms.attachments,
+        fileLinks: mechanisms.fileLinks,
+        streams,
+        importBounds: { unpackedBytes: config.articleImportUnpackedBytes, entries: config.articleImportEntries },
+        ledger: sharedBySteps((step) => readLedgerFor(mechanisms, step)),
+        readMeaning: questions.read,
+        replay: (recorded) => replayer.replay(recorded),
+        secretBox,
+        random,
+        ...mailOf(mailer, config),
+        signInMs: config.signInHours * 3_600_000,
+        publicUrl,
+        hasModel: config.llmBaseUrl !== null,
+        started: () => phase.started,
+        accepting: () => phase.accepting,
+        upgrade: mechanisms.upgrade,
+      },
+      bodyLimits: {
+        maxBytes: config.bodyLimitBytes,
+        maxUploadBytes: uploadLimits(config),
+        maxFormBytes: config.attachmentFormBytes + formBytes,
+        formBytes,
+      },
+      ...uploadsOf(config),
+      trustedProxies: config.trustedProxies,
+      connections: { total: config.connections, perAddress: config.connectionsPerAddress },
+      ...rateLimitsOf(config),
+      checkReplies: options.checkReplies ?? false,
+      metrics: metricsOf(mechanisms, { metrics, streams }),
+      // A process of deliveries shows nothing to people.
+      ...(config.role === 'engine' ? {} : { home: '/console', dialects: [dialectOf(mechanisms)] }),
+      findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
+      ...pagesOf(config, receiver),
+      log,
+      random,
+    },
+  );
+  return http;
+}
+
+function metricsOf(
+  { config, databases, warn: failed }: Mechanisms,
+  { metrics, streams }: Pick<ServedParts, 'metrics' | 'streams'>,
+): ServerOptions['metrics'] {
+  return {
+    requests: metrics.requests,
+    rateLimited: metrics.rateLimited,
+    token: config.metricsToken,
+    text: () => metrics.text({ databases, streams: () => streams.size, failed }),
+  };
+}
+
+function mailOf(
+  mailer: Mailer,
+  { rateLimitPerMinute }: Config,
+): Pick<OutsideServices, 'mail' | 'mailText' | 'countTranscript'> {
+  const transcripts = new RateLimit('transcripts', rateLimitPerMinute > 0 ? transcriptsPerMinute : 0);
+  return {
+    mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
+    mailText: (tx, mail) => {
+      tx.afterCommit(() => mailer.tell(mail));
+      return mailer.sends;
+    },
+    countTranscript: (accountId) => transcripts.take(accountId),
+  };
+}
+
+function dialectOf({ outbound, random, clock }: Mechanisms) {
+  const checkUrl = (url: string) => outbound.checkUrl(url, { httpsOnly: false });
+  return (ask: Ask) => serveChatwoot({ ask, checkUrl, uuid: () => random.uuid(), now: () => clock.now() });
+}
+
+function rateLimitsOf(config: Config) {
+  const isLimited = config.rateLimitPerMinute > 0;
+  return {
+    requests: new RateLimit('requests', config.rateLimitPerMinute),
+    failures: new RateLimit('failed-authentications', isLimited ? authFailuresPerMinute : 0),
+    sessions: new RateLimit('widget-sessions', config.widgetSessionsPerMinute),
+    guesses: new RateLimit('client-guesses', config.clientGuessesPerMinute),
+    signIns: new RateLimit('sign-ins', config.signInsPerMinute),
+    visitorBytes: new RateLimit('widget-bytes', config.widgetBytesPerMinute),
+    visitorUploads: new RateLimit('widget-upload-bytes', config.widgetUploadBytesPerMinute),
+    contactWrites: new RateLimit('contact-writes', isLimited ? contactWritesPerMinute : 0),
+  };
+}
+
+function isShown(path: string, { role }: Config, receiver: ReceiverServer | null): boolean {
+  return role !== 'engine' && (path !== playPath || receiver !== null);
+}
+
+/** What is served besides the API: the documentation, files of messages, and with DEMO the built-in receiver. */
+function pagesOf({ role, secretKey }: Config, server: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
+  const serve = role === 'engine' ? [] : [serveAttachments];
+  if (!server) return { files: docsFiles, serve };
+  const url = receiverUrl(receiverEndpoint(secretKey));
+  return { files: docsFiles, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
+}
+
+function uploadsOf(config: Config): Pick<ServerOptions, 'uploads' | 'arrivals'> {
+  const { uploadTimeoutMs: uploadMs } = config;
+  return {
+    uploads: new UploadGate(uploadBounds(config)),
+    arrivals: new Arrivals({ requestMs, uploadMs, bytesPerSecond: uploadBytesPerSecond }),
+  };
+}
+
+function uploadBounds(config: Config): UploadBounds {
+  return {
+    places: config.uploadsInFlight,
+    perAccount: config.uploadsPerAccount,
+    ofVisitors: config.uploadsOfVisitors,
+    perAddress: config.uploadsPerAddress,
+    stallMs: config.uploadStallMs,
+    bytesPerSecond: config.uploadBytesPerSecond,
+  };
+}
+
+function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {
+  return { plugin: pluginArchiveBytes + formBytes, articles: articleImportBytes + formBytes };
+}
+
+// Whoever asks meanwhile gets the same answer: it costs the database something.
+function sharedBySteps(work: (step: number | undefined) => Promise<Ledger>): (step?: number) => Promise<Ledger> {
+  const going = new Map<number | undefined, Promise<Ledger>>();
+  return (step) => {
+    const shared = going.get(step) ?? work(step).finally(() => going.delete(step));
+    going.set(step, shared);
+    return shared;
+  };
+}
+
+async function readLedgerFor({ options: { databaseUrl }, config }: Mechanisms, step?: number): Promise<Ledger> {
+  const { holdAttempts, ledgerTimeoutMs: timeoutMs } = config;
+  return readLedger({ databaseUrl, holdAttempts, timeoutMs, step }).catch((error: unknown) => {
+    if (!isStatementTimeout(error)) throw error;
+    const hint = 'It takes too long: raise LEDGER_TIMEOUT_MS, or call `npx switchboard verify` beside the service';
+    throw new ApiError(503, 'ledger_timeout', hint);
+  });
+}

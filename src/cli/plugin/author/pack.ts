@@ -1,0 +1,56 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { defaultArchiveBounds } from '../../../config.ts';
+import { OperatorError } from '../../../lib/operator-error.ts';
+import { createArchiveReader, type ArchivePackage } from '../../../packages/archive/archive.ts';
+import { PluginError } from '../../../packages/plugin-error.ts';
+import { addSignature } from '../../../packages/archive/signature.ts';
+import { printAnswer } from '../../terminal/print.ts';
+import { packFolder } from './npm-pack.ts';
+
+interface PackOptions {
+  json?: boolean;
+  /** The file of a private key of Ed25519, in PEM. */
+  sign?: string;
+}
+
+const readArchive = createArchiveReader({
+  bounds: defaultArchiveBounds,
+  trustedKeys: [],
+  signatures: 'off',
+  log: { warn: () => undefined },
+});
+
+/** The command `plugin pack`: writes the archive of a folder into the working directory, if a service would take it. */
+export async function packPlugin(directory: string, options: PackOptions): Promise<void> {
+  const { name, archive } = await packFolder(directory);
+  const pack = await read(archive);
+  const signed = options.sign === undefined ? archive : await sign(archive, pack, options.sign);
+  await writeFile(name, signed);
+  const { id, version } = pack.manifest;
+  const answer = { file: name, id, version, hash: pack.bundle.hash, bytes: signed.length };
+  printAnswer(answer, options, () => [`${name}: ${id} ${version}, ${signed.length} bytes`]);
+}
+
+async function read(archive: Buffer): Promise<ArchivePackage> {
+  try {
+    return await readArchive(archive);
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    const problems = error.problems.map((problem) => `  - ${problem}`);
+    throw new OperatorError(['No service would take this plugin:', ...problems].join('\n'), { cause: error });
+  }
+}
+
+async function sign(archive: Buffer, { filesHash }: ArchivePackage, keyFile: string): Promise<Buffer> {
+  const key = await readFile(keyFile, 'utf8').catch((error: Error) => {
+    throw new OperatorError(`The key cannot be read: ${error.message}`, { cause: error });
+  });
+  const signed = addSignature(archive, filesHash, key);
+  if (!signed) {
+    throw new OperatorError(
+      `${keyFile} holds no private key of Ed25519: openssl genpkey -algorithm ed25519 -out ${keyFile} makes one.`,
+    );
+  }
+  await read(signed);
+  return signed;
+}

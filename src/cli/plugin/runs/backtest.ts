@@ -1,0 +1,140 @@
+import { OperatorError } from '../../../lib/operator-error.ts';
+import { systemClock } from '../../../lib/ports.ts';
+import type { CallService } from '../../../lib/service-client.ts';
+import { PluginError } from '../../../packages/plugin-error.ts';
+import { readPackage, type ReadPackage } from '../../../packages/read/read.ts';
+import { createSandbox } from '../../../sandbox/parent/pool.ts';
+import type { Sandbox } from '../../../sandbox/run.ts';
+import { printAnswer } from '../../terminal/print.ts';
+import { serviceOf, type ServiceOptions } from '../../service.ts';
+import { compareRun, type ComparedRun } from './compare-run.ts';
+import { ProgressBar } from '../../terminal/progress-bar.ts';
+import { findBots, readRuns, timeOf, type ListedRun, type RunSelection } from './runs-of-plugin.ts';
+
+export interface BacktestOptions extends ServiceOptions, RunSelection {
+  since: number;
+  /** The highest number of runs. */
+  limit: number;
+}
+
+/** The runs of a conversation that would end otherwise. */
+interface ComparedConversation {
+  account_id: number;
+  conversation_id: number;
+  runs: ComparedRun[];
+}
+
+/** What a backtest found; `skipped` runs are more than the limit, the content of `erased` ones was deleted with a message. */
+interface Backtest {
+  plugin: { id: string; version: string; hash: string };
+  since: number;
+  runs: number;
+  identical: number;
+  different: number;
+  erased: number;
+  skipped: boolean;
+  conversations: ComparedConversation[];
+}
+
+const sandboxOptions = { size: 2, queueLimit: 100, maxRssMb: 256 };
+
+/** The command `plugin backtest`: repeats recorded runs with the version in a folder, and tells which would end otherwise. */
+export async function backtestPlugin(directory: string, options: BacktestOptions): Promise<void> {
+  const pack = await read(directory);
+  const call = serviceOf(options);
+  const sandbox = createSandbox(sandboxOptions);
+  const bar = new ProgressBar();
+  try {
+    const found = await backtest({ call, sandbox, bar, pack }, options);
+    bar.end();
+    printAnswer(found, options, tell);
+  } finally {
+    bar.end();
+    await sandbox.close();
+  }
+}
+
+async function read(directory: string): Promise<ReadPackage> {
+  try {
+    return await readPackage(directory);
+  } catch (error) {
+    if (!(error instanceof PluginError)) throw error;
+    throw new OperatorError(['This plugin cannot be used:', ...error.problems.map((one) => `  - ${one}`)].join('\n'));
+  }
+}
+
+interface Tools {
+  call: CallService;
+  sandbox: Sandbox;
+  bar: ProgressBar;
+  pack: ReadPackage;
+}
+
+async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOptions): Promise<Backtest> {
+  const { id, version } = pack.manifest;
+  const { since, limit } = options;
+  const different: { run: ListedRun; compared: ComparedRun }[] = [];
+  const bots = await findBots(call, id, options);
+  const now = systemClock.now().getTime() / 1000;
+  let runs = 0;
+  let erased = 0;
+  let skipped = false;
+  for (const [at, bot] of bots.entries()) {
+    for await (const whole of readRuns(call, bot, options)) {
+      const some = whole.slice(0, limit - runs);
+      const page = some.filter((run) => run.erased_at === null);
+      erased += some.length - page.length;
+      skipped ||= some.length < whole.length;
+      const found = await Promise.all(
+        page.map(async (run) => ({ run, compared: await compareRun(sandbox, run, pack) })),
+      );
+      different.push(...found.flatMap(({ run, compared }) => (compared ? [{ run, compared }] : [])));
+      runs += page.length;
+      // The list goes back in time, so what is left of the time is left to do.
+      const passed = (now - (some.at(-1)?.created_at ?? since)) / Math.max(1, now - since);
+      bar.show((at + Math.min(1, passed)) / bots.length, `${runs} runs, ${different.length} differ`);
+      if (skipped) break;
+    }
+  }
+  const { hash } = pack.bundle;
+  const identical = runs - different.length;
+  const conversations = groupOf(different);
+  const counts = { runs, identical, different: different.length, erased, skipped };
+  return { plugin: { id, version, hash }, since, ...counts, conversations };
+}
+
+function groupOf(different: readonly { run: ListedRun; compared: ComparedRun }[]): ComparedConversation[] {
+  const groups = Map.groupBy(different, ({ run }) => `${run.account_id} ${run.conversation_id}`);
+  const conversations = [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const runs = group.map(({ compared }) => compared).sort((one, other) => one.run_id - other.run_id);
+    return [{ account_id: first.run.account_id, conversation_id: first.run.conversation_id, runs }];
+  });
+  return conversations.sort(
+    (one, other) => one.account_id - other.account_id || one.conversation_id - other.conversation_id,
+  );
+}
+
+function tell({ plugin, since, runs, different, erased, skipped, conversations }: Backtest): string[] {
+  const lines = conversations.flatMap(({ account_id: account, conversation_id: conversation, runs: compared }) => [
+    `Conversation ${conversation} of account ${account}`,
+    ...compared.flatMap(tellRun),
+    '',
+  ]);
+  const sum =
+    runs === 0
+      ? `There are no runs of ${plugin.id} since ${timeOf(since)} (UTC).`
+      : `${runs} runs since ${timeOf(since)} (UTC) repeated with ${plugin.id} ${plugin.version}: ${different} would end otherwise, in ${conversations.length} conversations.`;
+  const left = erased > 0 ? [`${erased} runs cannot be repeated: their content was deleted with a message.`] : [];
+  return [...lines, sum, ...left, ...(skipped ? ['There are more runs: raise --limit to repeat them too.'] : [])];
+}
+
+function tellRun({ run_id: id, event, said, created_at: at, difference, reason }: ComparedRun): string[] {
+  const text = said === null ? '' : `: ${JSON.stringify(said)}`;
+  return [
+    `  run ${id}, ${timeOf(at)}, ${event}${text}`,
+    ...difference.map((line) => `    ${line}`),
+    ...(reason === null ? [] : [`    (${reason})`]),
+  ];
+}

@@ -1,0 +1,74 @@
+import { openConfig } from '../../../packages/manifest/manifest.ts';
+import type { ReadPackage } from '../../../packages/read/read.ts';
+import { byQuestion, repeat, type Recording } from '../../../runs/repeat.ts';
+import { isOutcomeOfSandbox } from '../../../runs/sandbox-outcomes.ts';
+import type { RecordedCall, Sandbox } from '../../../sandbox/run.ts';
+import { differenceOf, type Ending } from './difference.ts';
+import type { ListedRun } from './runs-of-plugin.ts';
+
+/** A run that would end otherwise. */
+export interface ComparedRun {
+  run_id: number;
+  event: string;
+  /** What the customer said, cut short; null where nobody said anything. */
+  said: string | null;
+  created_at: number;
+  recorded: Ending;
+  now: Ending;
+  /** Lines that show the difference, for people. */
+  difference: string[];
+  /** Why it would end so, where it would not end well. */
+  reason: string | null;
+}
+
+const maxSaidChars = 80;
+
+/** Repeats a recorded run with another version; null when it would end as it did. */
+export async function compareRun(sandbox: Sandbox, run: ListedRun, pack: ReadPackage): Promise<ComparedRun | null> {
+  const recorded = { outcome: isOutcomeOfSandbox(run.outcome) ? run.outcome : 'ok', actions: run.actions };
+  const { reason = null, ...now } = await endOf(sandbox, run, pack);
+  const difference = differenceOf(effectOf(recorded), effectOf(now));
+  if (difference.length === 0) return null;
+  const { id, event, created_at } = run;
+  return { run_id: id, event: event.name, said: saidIn(event.body), created_at, recorded, now, difference, reason };
+}
+
+interface End extends Ending {
+  reason?: string | null;
+}
+
+async function endOf(sandbox: Sandbox, run: ListedRun, { manifest, bundle }: ReadPackage): Promise<End> {
+  const events: readonly string[] = manifest.events;
+  if (!events.includes(run.event.name)) return { outcome: 'not_heard', actions: [] };
+  const { config, problems } = openConfig(manifest, run.config);
+  const [problem] = problems;
+  if (problem) return { outcome: 'load_failed', actions: [], reason: problem.message };
+  const { permissions, limits } = manifest;
+  const calls = run.calls as RecordedCall[];
+  if (permissions.history > 0 && calls[0]?.name !== 'history') return unanswered({ name: 'history', input: {} });
+  const { event, seed, now, account_id: account, agent_bot_id: bot } = run;
+  const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
+  const repetition = await repeat(sandbox, recording, {
+    repeater: { bundle, permissions, limits },
+    recall: byQuestion,
+  });
+  if (repetition.unanswered) return unanswered(repetition.unanswered);
+  const { outcome, actions, error = null } = repetition.result;
+  return { outcome, actions: actions.map((action) => ({ ...action })), reason: error };
+}
+
+function unanswered({ name, input }: Pick<RecordedCall, 'name' | 'input'>): End {
+  const reason = `It asks for ${name} ${JSON.stringify(input)}, which the record does not answer`;
+  return { outcome: 'unanswered', actions: [], reason };
+}
+
+// A bot that does not hear an event does what one does that has no handler for it: nothing.
+function effectOf({ outcome, actions }: Ending): Ending {
+  const isQuiet = outcome === 'no_handler' || outcome === 'not_heard';
+  return { outcome: isQuiet ? 'ok' : outcome, actions };
+}
+
+function saidIn(body: Record<string, unknown>): string | null {
+  const { content } = body;
+  return typeof content === 'string' ? content.slice(0, maxSaidChars) : null;
+}

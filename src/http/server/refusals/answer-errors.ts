@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Context, Next } from 'koa';
+import type { Logger } from 'pino';
+import { ApiError, busy, upgrading } from '../../../errors.ts';
+import { isLockTimeout, isMalformedValue, isOutage, isRetryable } from '../../../postgres/errors.ts';
+import type { Shape } from '../../../schemas.ts';
+
+// Lets a client that is still sending a refused body finish, so that it reads the answer.
+const lingerMs = 2_000;
+
+/** The body of an error's answer. */
+export function errorBody({ message, code, details }: ApiError, requestId: string): Shape<'resources/error'> {
+  const body: Shape<'resources/error'> = { error: message, code, request_id: requestId };
+  return details.length > 0 ? { ...body, details } : body;
+}
+
+// Closing the connection while the client sends would reset it, and the client might never read the answer.
+async function* lingering(ctx: Context, text: string): AsyncGenerator<string> {
+  yield text;
+  if (ctx.req.readableEnded) return;
+  const ended = new Promise((resolve) => ctx.req.once('end', resolve).once('close', resolve).resume());
+  const giveUp = new AbortController();
+  await Promise.race([ended, wait(lingerMs, undefined, { signal: giveUp.signal }).catch(() => undefined)]);
+  giveUp.abort();
+}
+
+/**
+ * Answers every error of a request in one shape; the outermost middleware but the headers and the log. `isUpgraded` looks
+ * whether a newer release has migrated the database, which explains any failure.
+ */
+export function answerErrors(log: Logger, isUpgraded: () => Promise<boolean>) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    try {
+      await next();
+    } catch (error) {
+      const requestId = ctx.state.requestId as string;
+      const answer = await asApiError(error, log.child({ request_id: requestId }), isUpgraded);
+      const text = JSON.stringify(errorBody(answer, requestId));
+      ctx.status = answer.status;
+      ctx.type = 'json';
+      ctx.set(answer.headers);
+      ctx.body = answer.headers.connection === 'close' ? Readable.from(lingering(ctx, text)) : text;
+      ctx.length = Buffer.byteLength(text);
+    }
+  };
+}
+
+async function asApiError(error: unknown, log: Logger, isUpgraded: () => Promise<boolean>): Promise<ApiError> {
+  if (error instanceof ApiError) return error;
+  if (isOutage(error)) {
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'database unavailable');
+    return unavailable();
+  }
+  // Other transactions kept the same rows locked for too long, or conflicted again and again.
+  if (isLockTimeout(error) || isRetryable(error)) return busy();
+  if (isMalformedValue(error))
+    return new ApiError(422, 'validation_failed', 'The request holds a value that cannot be stored');
+  const { status, expose, message } = error as { status?: number; expose?: boolean; message?: string };
+  if (expose && status && status < 500) return new ApiError(status, 'bad_request', message ?? 'Bad request');
+  if (await isUpgraded()) return upgrading();
+  log.error({ err: error }, 'request failed');
+  return new ApiError(
+    500,
+    'internal',
+    'Something went wrong in the service; the request_id helps its operator to find out what',
+  );
+}
+
+function unavailable(): ApiError {
+  return new ApiError(503, 'unavailable', 'The service cannot answer at the moment: try again soon', {
+    headers: { 'retry-after': '1' },
+  });
+}

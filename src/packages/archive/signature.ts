@@ -1,0 +1,41 @@
+import { createPrivateKey, sign, verify, type KeyObject } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { readPublicKey } from '../../lib/secrets/public-key.ts';
+import { headerOf, paddingOf } from '../../archives/tar-header.ts';
+
+/** The key, as it was given, whose signature (base64) this is; null when it is no trusted key's. */
+export function findSigner(filesHash: string, signature: string | null, trustedKeys: readonly string[]): string | null {
+  if (signature === null) return null;
+  const bytes = Buffer.from(signature, 'base64');
+  const signer = trustedKeys.find((text) => {
+    const key = readPublicKey(text);
+    return key !== null && verify(null, signedText(filesHash), key, bytes);
+  });
+  return signer ?? null;
+}
+
+/**
+ * The archive with a signature of its files, which must have none yet. Null when the text is no private key of Ed25519 in
+ * PEM.
+ */
+export function addSignature(archive: Buffer, filesHash: string, pem: string): Buffer | null {
+  const key = readPrivateKey(pem);
+  if (!key) return null;
+  const content = Buffer.from(`${sign(null, signedText(filesHash), key).toString('base64')}\n`);
+  const header = headerOf('package/plugin.sig', content.length);
+  return gzipSync(Buffer.concat([header, content, paddingOf(content.length), gunzipSync(archive)]));
+}
+
+function readPrivateKey(pem: string): KeyObject | null {
+  try {
+    const key = createPrivateKey(pem);
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+// What is signed for a package whose files have this SHA-256.
+function signedText(filesHash: string): Buffer {
+  return Buffer.from(`switchboard-plugin-1\n${filesHash}\n`);
+}

@@ -1,0 +1,173 @@
+import { defaultLimits, type RunLimits } from '../../sandbox/run.ts';
+
+/** The permissions of a manifest; what is absent is not granted. */
+export interface GrantedPermissions {
+  readonly conversation?: readonly string[];
+  readonly contact?: readonly string[];
+  readonly history?: number;
+  readonly notes_read?: boolean;
+  readonly receive_own?: boolean;
+  readonly storage?: { readonly scopes: readonly string[]; readonly maxBytes: number } | null;
+  readonly network?: { readonly hosts: readonly string[]; readonly methods: readonly string[] } | null;
+  readonly secrets?: readonly { readonly name: string; readonly hosts: readonly string[] }[];
+  readonly llm?: boolean;
+  readonly kb?: boolean;
+  readonly schedule?: boolean;
+  readonly forward?: boolean;
+  readonly handoff_cause?: boolean;
+}
+
+/** One thing that a plugin may do. */
+interface Grant {
+  /** What is granted, for example `conversation.reply`; grants of different kinds never cover each other. */
+  kind: string;
+  /** The host where the grant is bound to one; null for everything else. */
+  host: string | null;
+  /** How much of it. */
+  amount: number;
+  /** A sentence for operators that says what the plugin may do. */
+  words: string;
+}
+
+const actionWords: Readonly<Record<string, string>> = {
+  reply: 'Write to customers',
+  note: 'Write private notes for agents',
+  handoff: 'Give conversations to people',
+  resolve: 'Resolve conversations',
+  snooze: 'Snooze conversations',
+  open: 'Open conversations',
+  assign: 'Assign conversations to agents and teams',
+  label: 'Add and remove labels of conversations',
+  priority: 'Set the priority of conversations',
+  attributes: 'Set custom attributes of conversations',
+};
+
+const fieldWords: Readonly<Record<string, string>> = {
+  name: 'name',
+  email: 'e-mail address',
+  phone_number: 'phone number',
+  identifier: 'identifier',
+  custom_attributes: 'custom attributes',
+  visitor_attributes: 'attributes that the visitor gave',
+};
+
+const scopeWords: Readonly<Record<string, string>> = {
+  conversation: 'each conversation',
+  contact: 'each customer',
+  installation: 'each account',
+};
+
+const switches = {
+  notes_read: 'Read private notes of agents',
+  receive_own: 'Be called for outgoing messages, its own included',
+  llm: "Ask the account's language model",
+  kb: "Search the account's knowledge base",
+  schedule: 'Have itself called later',
+  forward: 'Forward its events whole, with everything about the customer, to a server that the account sets',
+  handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
+} as const;
+
+/** The permissions in words, one sentence each; none if nothing is granted. */
+export function describePermissions(permissions: GrantedPermissions): string[] {
+  return grantsOf(permissions).map(({ words }) => words);
+}
+
+/** What a version may do. */
+interface Bounds {
+  permissions: GrantedPermissions;
+  limits: RunLimits;
+}
+
+/** What runs while no version does. */
+const nothing: Bounds = { permissions: {}, limits: defaultLimits };
+
+/** What `next` may do and take beyond `present`, one sentence each; none if `next` widens nothing. */
+export function findWidening(present: Bounds | null, next: Bounds): string[] {
+  const { permissions, limits } = present ?? nothing;
+  const granted = grantsOf(permissions);
+  const wider = grantsOf(next.permissions).filter((grant) => !granted.some((held) => covers(held, grant)));
+  return [...wider.map(({ words }) => words), ...findRaised(limits, next.limits)];
+}
+
+const limitWords: Readonly<Record<keyof RunLimits, (limit: number) => string>> = {
+  sliceMs: (limit) => `Compute for up to ${limit} ms at a time`,
+  wallMs: (limit) => `Take up to ${limit} ms for a run`,
+  heapMb: (limit) => `Use up to ${limit} MiB of memory`,
+};
+
+function findRaised(present: RunLimits, next: RunLimits): string[] {
+  const names = Object.keys(limitWords) as (keyof RunLimits)[];
+  return names
+    .filter((name) => next[name] > present[name])
+    .map((name) => `${limitWords[name](next[name])} (limits.${name})`);
+}
+
+function covers(held: Grant, wanted: Grant): boolean {
+  return held.kind === wanted.kind && held.amount >= wanted.amount && coversHost(held.host, wanted.host);
+}
+
+function coversHost(held: string | null, wanted: string | null): boolean {
+  if (held === null || wanted === null) return held === wanted;
+  return held === wanted || (held.startsWith('*.') && wanted.endsWith(held.slice(1)));
+}
+
+function grantsOf(permissions: GrantedPermissions): Grant[] {
+  const names = Object.keys(switches) as (keyof typeof switches)[];
+  return [
+    ...(permissions.conversation ?? []).map((action) =>
+      plain(`conversation.${action}`, `${actionWords[action] ?? 'Act on conversations'} (conversation.${action})`),
+    ),
+    ...(permissions.contact ?? []).map((field) =>
+      plain(`contact.${field}`, `Read the customer's ${fieldWords[field] ?? field} (contact.${field})`),
+    ),
+    ...historyGrants(permissions),
+    ...names.filter((name) => permissions[name]).map((name) => plain(name, `${switches[name]} (${name})`)),
+    ...storageGrants(permissions),
+    ...networkGrants(permissions),
+    ...secretGrants(permissions),
+  ];
+}
+
+function plain(kind: string, words: string): Grant {
+  return { kind, host: null, amount: 1, words };
+}
+
+function historyGrants({ history = 0 }: GrantedPermissions): Grant[] {
+  if (history === 0) return [];
+  const words = `Read the latest ${history} messages of its conversations (history)`;
+  return [{ kind: 'history', host: null, amount: history, words }];
+}
+
+function storageGrants({ storage }: GrantedPermissions): Grant[] {
+  if (!storage) return [];
+  const { scopes, maxBytes } = storage;
+  return scopes.map((scope) => ({
+    kind: `storage.${scope}`,
+    host: null,
+    amount: maxBytes,
+    words: `Remember up to ${maxBytes} bytes for ${scopeWords[scope] ?? scope} (storage.${scope})`,
+  }));
+}
+
+function networkGrants({ network }: GrantedPermissions): Grant[] {
+  if (!network) return [];
+  return network.hosts.flatMap((host) =>
+    network.methods.map((method) => ({
+      kind: `network.${method}`,
+      host,
+      amount: 1,
+      words: `Send ${method} requests to ${host} (network)`,
+    })),
+  );
+}
+
+function secretGrants({ secrets = [] }: GrantedPermissions): Grant[] {
+  return secrets.flatMap(({ name, hosts }) =>
+    hosts.map((host) => ({
+      kind: `secrets.${name}`,
+      host,
+      amount: 1,
+      words: `Send the secret ${name} to ${host}, without seeing it (secrets)`,
+    })),
+  );
+}

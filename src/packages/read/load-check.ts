@@ -1,0 +1,53 @@
+import { createSandbox } from '../../sandbox/parent/pool.ts';
+import type { RunResult, Sandbox } from '../../sandbox/run.ts';
+import type { ReadPackage } from './read.ts';
+
+/** A package as far as loading it needs it. */
+type Loadable = Pick<ReadPackage, 'manifest' | 'bundle'>;
+
+const nobody = { account: 0, bot: 0 };
+// No event has this name: a run with it loads the bot without calling a handler.
+const noEvent = '';
+const sandboxOptions = { size: 1, queueLimit: 1000, maxRssMb: 256 };
+/** Outcomes that a busy machine may cause; such a package is tried once more. */
+const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unavailable', 'unresponsive']);
+
+// What is known of bundles that were tried; bundles are never changed.
+const known = new WeakMap<Loadable['bundle'], string | null>();
+
+/**
+ * Loads packages in a sandbox of their own, without calling a handler. Returns a sentence for each package that does not
+ * load.
+ */
+export async function findLoadProblems<Pack extends Loadable>(packs: readonly Pack[]): Promise<Map<Pack, string>> {
+  await tryUnknown(packs.filter(({ bundle }) => !known.has(bundle)));
+  return new Map(
+    packs.flatMap((pack) => {
+      const problem = known.get(pack.bundle) ?? null;
+      return problem === null ? [] : [[pack, problem] as const];
+    }),
+  );
+}
+
+async function tryUnknown(packs: readonly Loadable[]): Promise<void> {
+  if (packs.length === 0) return;
+  const sandbox = createSandbox(sandboxOptions);
+  try {
+    for (const pack of packs) known.set(pack.bundle, await findLoadProblem(sandbox, pack));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function findLoadProblem(sandbox: Sandbox, pack: Loadable): Promise<string | null> {
+  const first = await load(sandbox, pack);
+  const { outcome, error } = doubtful.has(first.outcome) ? await load(sandbox, pack) : first;
+  if (outcome === 'no_handler') return null;
+  return `The code does not load (${outcome})${error === undefined ? '' : `: ${error}`}`;
+}
+
+function load(sandbox: Sandbox, { manifest, bundle }: Loadable): Promise<RunResult> {
+  const { limits, permissions } = manifest;
+  const base = { owner: nobody, bundle, event: {}, handler: noEvent, config: {}, seed: 1, now: 0 };
+  return sandbox.run({ ...base, limits, permissions });
+}
