@@ -57,12 +57,12 @@ describe('the settings of the account in the console', function () {
     await page.getByLabel('Base URL').fill('ftp://127.0.0.1/v1');
     await page.getByLabel('Model', { exact: true }).fill('small');
     await page.getByLabel('API key', { exact: true }).fill('sk-very-secret');
-    await button('Save the model server').click();
+    await button('Save model server').click();
     await page.locator('.problem').filter({ hasText: 'must be a URL' }).waitFor();
     expect((await account()).llm).to.equal(null);
     await page.getByLabel('Base URL').fill('http://127.0.0.1:9/v1');
-    await button('Save the model server').click();
-    await toast('bots ask this server from now on');
+    await button('Save model server').click();
+    await toast('Model server saved.');
     expect((await account()).llm).to.deep.equal({
       base_url: 'http://127.0.0.1:9/v1',
       model: 'small',
@@ -71,27 +71,27 @@ describe('the settings of the account in the console', function () {
     const { key } = (await storedKey())!;
     expect(key).to.be.a('string').and.not.include('very-secret');
     await page.reload();
-    await page.getByText('One is stored, and never shown').waitFor();
+    await page.getByText('A key is stored').waitFor();
     expect(await page.getByLabel('API key', { exact: true }).inputValue()).to.equal('');
     expect(await page.content()).to.not.include('very-secret');
     await page.getByLabel('Model', { exact: true }).fill('large');
-    await page.getByLabel('Model for embeddings').fill('vectors');
-    await button('Save the model server').click();
-    await toast('bots ask this server from now on');
+    await page.getByLabel('Embedding model').fill('vectors');
+    await button('Save model server').click();
+    await toast('Model server saved.');
     expect((await account()).llm).to.include({ model: 'large', embedding_model: 'vectors', has_api_key: true });
     expect((await storedKey())!.key).to.equal(key);
-    await page.getByLabel('Forget the stored API key').check();
-    await page.getByLabel('Model for embeddings').fill('');
-    await button('Save the model server').click();
+    await page.getByLabel('Delete stored API key').check();
+    await page.getByLabel('Embedding model').fill('');
+    await button('Save model server').click();
     await app.eventually(async () => (await account()).llm.has_api_key === false);
     expect((await account()).llm).to.deep.equal({
       base_url: 'http://127.0.0.1:9/v1',
       model: 'large',
       has_api_key: false,
     });
-    await button('Remove the model server').click();
+    await button('Remove model server').click();
     await button('Yes').click();
-    await toast('no model server of its own');
+    await toast('Model server removed.');
     expect((await account()).llm).to.equal(null);
     expect(await page.getByLabel('Base URL').inputValue()).to.equal('');
   });
@@ -105,41 +105,41 @@ describe('the settings of the account in the console', function () {
 
   it('make, change and delete SLA policies, in minutes', async () => {
     await open('sla-policies');
-    await page.getByText('There are no policies yet.').waitFor();
+    await page.getByText('No SLA policies yet.').waitFor();
     await button('New policy').click();
     await page.getByLabel('Name', { exact: true }).fill(xssTexts[0]!);
     await button('Create').click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
-    await page.getByLabel('First reply within').fill('1.5');
-    await page.getByLabel('Resolved within').fill('2880');
+    await page.getByLabel('First response').fill('1.5');
+    await page.getByLabel('Resolution').fill('2880');
     await button('Create').click();
     await page.getByRole('row', { name: '90 seconds' }).getByText('2 days').waitFor();
     const [policy] = (await app.get('sla_policies')).body.payload;
     expect(policy).to.include({ name: xssTexts[0]!, first_response_seconds: 90, resolution_seconds: 172_800 });
     await button(`Edit ${xssTexts[0]}`).click();
     await page.getByLabel('Name', { exact: true }).fill('Gold');
-    await page.getByLabel('First reply within').fill('');
+    await page.getByLabel('First response').fill('');
     await button('Save').click();
     await page.getByRole('row', { name: /^Gold – 2 days/ }).waitFor();
     expect((await app.get(`sla_policies/${policy.id}`)).body.first_response_seconds).to.equal(null);
     await button('Delete Gold').click();
     await button('Yes').click();
-    await page.getByText('There are no policies yet.').waitFor();
+    await page.getByText('No SLA policies yet.').waitFor();
   });
 
   it('set the working hours of an inbox, to the end of the day', async () => {
     const [{ id }] = (await app.get('inboxes')).body.payload;
     await open(`inboxes/${id}`);
-    await page.getByLabel('Keep working hours').check();
+    await page.getByLabel('Working hours').check();
     await page.getByLabel('Hours of Sunday').selectOption('Open all day');
     await page.getByLabel('Hours of Tuesday').selectOption('Closed');
     await page.getByLabel('Monday from').fill('10:30');
     await page.getByLabel('Monday to').fill('09:00');
-    await button('Set the working hours').click();
+    await button('Save working hours').click();
     await page.locator('.problem').filter({ hasText: 'must close after it opens' }).waitFor();
     await page.getByLabel('Monday to').fill('00:00');
-    await page.getByLabel('Out of office').fill('Back at nine.');
-    await button('Set the working hours').click();
+    await page.getByLabel('Out-of-office message').fill('Back at nine.');
+    await button('Save working hours').click();
     await toast('Saved.');
     const {
       working_hours: days,
@@ -174,7 +174,7 @@ describe('the settings of the account in the console', function () {
     await app.post('sla_policies', { name: 'Silver', first_response_seconds: 60 });
     const { headers } = await addPerson(app, { name: 'Katherine' });
     const agent = await signedIn(browser, app, headers.api_access_token, '/console/settings/account');
-    await agent.page.getByText('Only administrators of the account may see this page.').waitFor();
+    await agent.page.getByText('Only administrators can open this page.').waitFor();
     const links = agent.page.getByRole('navigation', { name: 'Console' }).getByRole('link');
     expect(await links.allTextContents())
       .to.include('SLA policies')

@@ -84,8 +84,8 @@ describe('who is signed in at the console, and in which account', function () {
   it('is no filter of a view', async () => {
     const watched = await enter(`/console/runs?account=${second}`);
     const { page } = watched;
-    await page.getByText('No bot has run yet').waitFor();
-    expect(await page.getByRole('button', { name: 'Show all' }).count()).to.equal(0);
+    await page.getByText('No runs yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Clear filters' }).count()).to.equal(0);
     watched.expectNoProblems();
     await watched.close();
   });
@@ -102,7 +102,7 @@ describe('who is signed in at the console, and in which account', function () {
     await page.goto(`${app.url}/chat/${inbox.identifier}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('Where is my order?');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByRole('link', { name: 'This conversation in the console' }).click();
+    await page.getByRole('link', { name: 'Open in console' }).click();
     await page.getByRole('log', { name: 'Messages' }).getByText('Where is my order?').waitFor();
     expect(await account(page).inputValue()).to.equal(String(second));
     watched.expectNoProblems();
@@ -112,7 +112,7 @@ describe('who is signed in at the console, and in which account', function () {
   it('says so at an address in an account of others, acts in none, and leads to the own ones', async () => {
     const watched = await enter(`/console/settings/labels?account=${foreign}`);
     const { page } = watched;
-    await page.getByRole('heading', { level: 1, name: 'Not your account' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Account not found' }).waitFor();
     expect(await page.getByText('of-the-first').count()).to.equal(0);
     await expectAtAllWidths(watched);
     await page.getByRole('main').getByRole('link', { name: 'Second' }).click();
@@ -145,7 +145,7 @@ describe('who is signed in at the console, and in which account', function () {
       await page.reload();
       await page
         .getByRole('alert')
-        .filter({ hasText: broken === 'reset' ? 'does not answer' : 'cannot be read' })
+        .filter({ hasText: broken === 'reset' ? 'is not responding' : 'could not be read' })
         .waitFor();
       await page.unrouteAll();
       await label(page, 'of-the-first');
@@ -169,7 +169,7 @@ describe('who is signed in at the console, and in which account', function () {
     await signOut(page).waitFor();
     await page.goto('about:blank');
     await page.goto(used);
-    await page.getByRole('status').filter({ hasText: 'You are signed in already.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'You are already signed in.' }).waitFor();
     await page.getByRole('heading', { level: 1, name: 'Conversations' }).waitFor();
     expect(page.url()).to.not.include('#');
     await signOut(page).click();
@@ -203,9 +203,9 @@ describe('who is signed in at the console, and in which account', function () {
     const { headers } = await addPerson(app, { name: 'Grace', role: 'administrator' });
     const watched = await signedIn(browser, app, headers.api_access_token, '/console/settings/tokens');
     const { page } = watched;
-    await page.getByRole('button', { name: 'Reset the access token' }).click();
+    await page.getByRole('button', { name: 'Reset access token' }).click();
     await page.getByRole('button', { name: 'Yes' }).click();
-    const secret = page.getByLabel('Your new access token', { exact: true });
+    const secret = page.getByLabel('New access token', { exact: true });
     await secret.waitFor();
     await paste(page, await newLink());
     await page.locator('.person span').filter({ hasText: /^Ada/ }).waitFor();

@@ -59,10 +59,10 @@ describe('a page whose computer or network sleeps', function () {
 
   /** The numbers of the events that the page shows, newest first. */
   const shown = async (page: Page): Promise<number[]> =>
-    (await page.locator('td[data-title=Number]').allTextContents()).map(Number);
+    (await page.locator('td[data-title=Sequence]').allTextContents()).map(Number);
 
   async function expectShown(page: Page, expected: readonly number[]): Promise<void> {
-    await page.locator('td[data-title=Number]').getByText(String(expected[0]), { exact: true }).waitFor();
+    await page.locator('td[data-title=Sequence]').getByText(String(expected[0]), { exact: true }).waitFor();
     expect(await shown(page)).to.deep.equal(expected);
   }
 

@@ -45,7 +45,7 @@ describe('custom attributes in the console', function () {
       .locator('+ dd');
 
   it('are defined, changed and no longer defined by administrators, by keyboard, and a refusal is shown', async () => {
-    await page.getByText('No custom attribute is defined yet.').waitFor();
+    await page.getByText('No custom attributes yet.').waitFor();
     await button('New attribute').press('Enter');
     await field('Name').fill(`Plan ${attack}`);
     await field('Key').fill(' ');
@@ -53,7 +53,7 @@ describe('custom attributes in the console', function () {
     await dialog().getByRole('alert').waitFor();
     expect(await field('Key').getAttribute('aria-invalid')).to.equal('true');
     await field('Key').fill('plan');
-    await field('Shown as').selectOption('One of a list');
+    await field('Type').selectOption('List');
     await field('Values').fill(`basic\n\n ${attack} `);
     await field('Description').fill('What they pay for');
     await watched.expectAccessible();
@@ -74,14 +74,14 @@ describe('custom attributes in the console', function () {
     await field('Key').fill('plan');
     await dialog().getByRole('button', { name: 'Create' }).click();
     await dialog().getByRole('alert').filter({ hasText: 'has this key' }).waitFor();
-    await field('Of').selectOption('Conversations');
-    await field('Shown as').selectOption('Date');
+    await field('Applies to').selectOption('Conversation');
+    await field('Type').selectOption('Date');
     await dialog().getByRole('button', { name: 'Create' }).click();
     await row('Another').filter({ hasText: 'Conversations' }).waitFor();
     await button(`Edit Plan ${attack}`).click();
     expect(await field('Values').inputValue()).to.equal(`basic\n${attack}`);
     await field('Name').fill('Tariff');
-    await field('Shown as').selectOption('Text');
+    await field('Type').selectOption('Text');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await row('Tariff').waitFor();
     const changed = (await definitions()).find(({ id }: { id: number }) => id === made.id);
@@ -142,7 +142,7 @@ describe('custom attributes in the console', function () {
       contact.id,
     ]);
     await page.goto(`${app.url}/console/conversations/${id}`);
-    await fact('Customer', 'The link').waitFor();
+    await fact('Contact', 'The link').waitFor();
     await loaded(page);
     const shown: Record<string, string> = {
       'The text': attack,
@@ -155,16 +155,16 @@ describe('custom attributes in the console', function () {
       'The unsafe': script,
       'The later': 'soon',
       undefined_one: '{"deep":[1]}',
-      'The said (they say)': 'https://elsewhere.example/',
+      'The said (unverified)': 'https://elsewhere.example/',
     };
     for (const [name, text] of Object.entries(shown)) {
-      expect(await fact('Customer', name).textContent(), name).to.equal(text);
+      expect(await fact('Contact', name).textContent(), name).to.equal(text);
     }
-    const link = fact('Customer', 'The link').getByRole('link');
+    const link = fact('Contact', 'The link').getByRole('link');
     expect(await link.getAttribute('href')).to.equal('https://shop.example/orders/1');
     expect(await link.getAttribute('rel')).to.include('noopener');
     for (const name of ['The unsafe', 'The said']) {
-      expect(await fact('Customer', name).getByRole('link').count(), name).to.equal(0);
+      expect(await fact('Contact', name).getByRole('link').count(), name).to.equal(0);
     }
     expect(await page.getByRole('heading', { name: 'Attributes', exact: true }).count()).to.equal(0);
     await app.patch(`conversations/${id}`, {

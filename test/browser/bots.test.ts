@@ -77,13 +77,13 @@ describe('the pages of bots', function () {
   const mayCall = async (token: string) => (await app.get('conversations', { api_access_token: token })).status;
 
   it('say what to do where there are none, and offer the kinds that there are', async () => {
-    await page.getByText('There are no bots yet').waitFor();
+    await page.getByText('No bots yet').waitFor();
     await page.getByRole('button', { name: 'New bot' }).click();
     await page.getByLabel('Kind').waitFor();
     const kinds = await page.getByLabel('Kind').locator('option').allTextContents();
     expect(kinds).to.deep.equal([
       'AI: answers from the knowledge base',
-      'Webhook: a server of yours answers',
+      'Webhook: your server answers',
       'Plugin: shop',
     ]);
     await page.keyboard.press('Escape');
@@ -95,14 +95,14 @@ describe('the pages of bots', function () {
     await page.keyboard.press('Enter');
     await page.getByLabel('Kind').selectOption('webhook');
     await page.getByLabel('Name').fill(`Hook ${attack}`);
-    await page.getByLabel('URL of your server').fill('http://localhost/hook');
+    await page.getByLabel('Server URL').fill('http://localhost/hook');
     await page.keyboard.press('Enter');
     await dialog().getByRole('alert').waitFor();
-    expect(await page.getByLabel('URL of your server').getAttribute('aria-invalid')).to.equal('true');
-    await page.getByLabel('URL of your server').fill(server.receiver.url);
+    expect(await page.getByLabel('Server URL').getAttribute('aria-invalid')).to.equal('true');
+    await page.getByLabel('Server URL').fill(server.receiver.url);
     await page.getByLabel('Format', { exact: true }).selectOption('Chatwoot');
-    await page.getByLabel('Changes of messages').uncheck();
-    await page.getByLabel('Outgoing messages too').uncheck();
+    await page.getByLabel('Message changes').uncheck();
+    await page.getByLabel('Include outgoing messages').uncheck();
     await watched.expectAccessible();
     await page.getByRole('button', { name: 'Create' }).click();
     const token = await onceShown('Access token');
@@ -112,7 +112,7 @@ describe('the pages of bots', function () {
     const told = { outgoing_url: server.receiver.url, format: 'chatwoot', hear_own: false };
     expect(made).to.deep.include({ kind: 'webhook', ...told });
     expect(made.events).to.have.lengthOf(4).and.not.include('message_updated');
-    await page.getByRole('link', { name: 'To the bot' }).click();
+    await page.getByRole('link', { name: 'Open bot' }).click();
     await page.getByRole('heading', { level: 1, name: 'Hook' }).waitFor();
     expect(await page.getByText(token).count()).to.equal(0);
     watched.expectNoProblems(/status of 422/);
@@ -122,7 +122,7 @@ describe('the pages of bots', function () {
     const { id } = await botNamed(`Hook ${attack}`);
     const isOfChatwoot = async (): Promise<boolean> => {
       const before = server.receiver.received.length;
-      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page.getByRole('button', { name: 'Send test' }).click();
       await app.eventually(async () => server.receiver.received.length > before);
       return server.receiver.received.at(-1)?.headers['x-chatwoot-signature'] !== undefined;
     };
@@ -134,7 +134,7 @@ describe('the pages of bots', function () {
     await app.eventually(async () => (await botNamed(`Hook ${attack}`)).format === 'default');
     await page.locator('dt').filter({ hasText: 'Format' }).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Format', { exact: true }).inputValue()).to.equal('default');
-    await page.getByText('The server answered 200').waitFor();
+    await page.getByText('Response 200').waitFor();
     expect(await isOfChatwoot()).to.equal(false);
     watched.expectNoProblems(/status of 422/);
   });
@@ -142,29 +142,29 @@ describe('the pages of bots', function () {
   it('reset the token and the signing secret, each shown once', async () => {
     const { id } = await botNamed(`Hook ${attack}`);
     const before = (await app.post(`agent_bots/${id}/reset_access_token`)).body.access_token;
-    await page.getByRole('button', { name: 'Reset the access token' }).click();
+    await page.getByRole('button', { name: 'Reset access token' }).click();
     await yes();
-    await toast('The access token was reset');
+    await toast('Access token reset');
     const token = await onceShown('Access token');
     expect([await mayCall(before), await mayCall(token)]).to.deep.equal([401, 200]);
-    await page.getByRole('button', { name: 'Reset the signing secret' }).click();
+    await page.getByRole('button', { name: 'Rotate signing secret' }).click();
     await yes();
-    await toast('The signing secret was reset');
+    await toast('Signing secret rotated');
     expect(await onceShown('Signing secret')).to.match(/^whsec_/);
     expect(await page.getByText(token).count()).to.equal(0);
     await visit(`bots/${id}`);
     expect(await page.getByText('whsec_').count()).to.equal(0);
-    await page.getByText('Access token last used').waitFor();
+    await page.getByText('Token last used').waitFor();
   });
 
   it('try its server, and say what it answered and where to read more', async () => {
     server.receiver.answerWith((_, response) => response.writeHead(418).end());
-    await page.getByLabel('Sample to send').selectOption('conversation_resolved');
-    await page.getByRole('button', { name: 'Test' }).click();
-    await page.getByText('The server answered 418').waitFor();
+    await page.getByLabel('Test event').selectOption('conversation_resolved');
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('Response 418').waitFor();
     server.receiver.answerWith((_, response) => response.end());
-    await page.getByRole('button', { name: 'Test' }).click();
-    await page.getByText('The server answered 200').waitFor();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('Response 200').waitFor();
     expect(server.receiver.received.at(-1)?.body['event']).to.equal('conversation_resolved');
     const link = page.getByRole('link', { name: /^Delivery \d+/ });
     expect(await link.getAttribute('href')).to.match(/^\/console\/deliveries\/\d+$/);
@@ -179,24 +179,24 @@ describe('the pages of bots', function () {
     expect((await app.get(`agent_bots/${id}`)).body.paused).to.equal(true);
     const conversation = await openConversation(app, inbox.body.id);
     await app.post(`conversations/${conversation}/messages`, { content: 'Hello', message_type: 'incoming' });
-    await page.getByRole('button', { name: 'Look again' }).click();
-    await page.getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('button', { name: 'Cancel pending' }).click();
     await yes();
-    await toast('What waited is cancelled');
-    await page.getByRole('button', { name: 'Cancel what waits' }).waitFor({ state: 'detached' });
+    await toast('Pending deliveries cancelled');
+    await page.getByRole('button', { name: 'Cancel pending' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     const before = server.receiver.received.length;
-    await page.getByText('Send again what was given up').click();
+    await page.getByText('Recover failed deliveries').click();
     await page.getByRole('button', { name: 'Recover' }).click();
-    await page.getByText(/Sent again: [1-9]\d* arrived, 0 did not/).waitFor();
+    await page.getByText(/Recovered: [1-9]\d* delivered, 0 failed/).waitFor();
     expect(server.receiver.received.slice(before).map(({ body }) => body['content'])).to.include('Hello');
     await watched.expectAccessible();
     await visit('bots');
     const row = page.getByRole('row', { name: /Hook/ });
     expect(await row.textContent())
       .to.include('Webhook')
-      .and.include('Well')
+      .and.include('Healthy')
       .and.include(`Shop ${attack}`);
     watched.expectNoProblems(/status of 422/);
   });
@@ -227,11 +227,11 @@ describe('the pages of bots', function () {
     expect(made.config).to.deep.include({ greeting: attack, tone: attack, loud: true, words: ['one', 'two'], most: 3 });
     expect(made.config.hours).to.deep.equal({ from: 10 });
     expect(made.secret_names).to.deep.equal(['SHOP_KEY', 'pin']);
-    await page.getByRole('link', { name: 'To the bot' }).click();
+    await page.getByRole('link', { name: 'Open bot' }).click();
     await page.getByRole('heading', { level: 1, name: 'Seller' }).waitFor();
     expect(await page.getByLabel('Pin').inputValue()).to.equal('');
     await page.getByLabel('Most').fill('5');
-    await page.getByLabel('Forget the stored SHOP_KEY').check();
+    await page.getByLabel('Delete stored SHOP_KEY').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await toast('Saved.');
     const changed = await botNamed('Seller');
@@ -251,10 +251,10 @@ describe('the pages of bots', function () {
       .to.include('Quarantined')
       .and.include(attack);
     await page.getByRole('link', { name: 'Seller' }).click();
-    await page.getByText('In quarantine, because').waitFor();
+    await page.getByText('Quarantined after repeated failures').waitFor();
     await page.getByRole('button', { name: 'Release' }).click();
-    await toast('Seller is called again');
-    await page.getByText('In quarantine, because').waitFor({ state: 'detached' });
+    await toast('Seller released');
+    await page.getByText('Quarantined after repeated failures').waitFor({ state: 'detached' });
     expect((await app.get(`agent_bots/${id}`)).body.quarantine).to.equal(null);
   });
 
@@ -265,25 +265,25 @@ describe('the pages of bots', function () {
     await page.getByLabel('System prompt').fill(`Be kind ${attack}`);
     await page.getByLabel('Temperature').fill('0.7');
     await page.getByLabel('Handoff keywords').fill('human');
-    await page.getByLabel('Tokens of language models on a day').fill('1000');
+    await page.getByLabel('Daily token budget').fill('1000');
     await page.getByRole('button', { name: 'Create' }).click();
     await onceShown('Access token');
     const made = await botNamed('Ada');
     expect(made).to.deep.include({ kind: 'ai', temperature: 0.7, handoff_keywords: ['human'], tokens_per_day: 1000 });
     expect(made.system_prompt).to.equal(`Be kind ${attack}`);
-    await page.getByRole('link', { name: 'To the bot' }).click();
-    await page.getByText('It has not run in the last 30 days').waitFor();
+    await page.getByRole('link', { name: 'Open bot' }).click();
+    await page.getByText('No runs in the last 30 days').waitFor();
     const inbox = await app.post('inboxes', { name: 'Ask', channel: { type: 'api' } });
     await app.post(`inboxes/${inbox.body.id}/set_agent_bot`, { agent_bot: made.id });
     const conversation = await openConversation(app, inbox.body.id);
     await app.post(`conversations/${conversation}/messages`, { content: 'A human, please', message_type: 'incoming' });
     await page.getByRole('link', { name: /^Run \d+/ }).waitFor();
     await visit(`bots/${made.id}`);
-    expect(await page.getByRole('row', { name: /^All/ }).textContent()).to.include('1');
-    expect(await page.getByRole('link', { name: 'All its runs' }).getAttribute('href')).to.equal(
+    expect(await page.getByRole('row', { name: /^Total/ }).textContent()).to.include('1');
+    expect(await page.getByRole('link', { name: 'All runs' }).getAttribute('href')).to.equal(
       `/console/runs?agent_bot_id=${made.id}`,
     );
-    await page.getByLabel('Tokens of language models on a day').fill('');
+    await page.getByLabel('Daily token budget').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     await toast('Saved.');
     expect((await botNamed('Ada')).tokens_per_day).to.equal(null);
@@ -311,7 +311,7 @@ describe('the pages of bots', function () {
       plugin_id: 'shop',
     });
     await visit(`bots/${system.id}`);
-    await page.getByText('A system bot is there for all accounts').waitFor();
+    await page.getByText('System bot, shared by all accounts').waitFor();
     expect(await page.getByRole('button', { name: 'Delete' }).count()).to.equal(0);
     const { headers } = await addPerson(app, { name: 'Katherine' });
     const agent = await signedIn(browser, app, headers.api_access_token, '/console/bots');
@@ -319,7 +319,7 @@ describe('the pages of bots', function () {
     expect(await agent.page.getByRole('button', { name: 'New bot' }).count()).to.equal(0);
     await agent.page.getByRole('link', { name: 'Seller' }).click();
     await agent.page.getByRole('heading', { level: 2, name: 'Usage' }).waitFor();
-    for (const name of ['Delete', 'Save', 'Reset the access token', 'Pause'])
+    for (const name of ['Delete', 'Save', 'Reset access token', 'Pause'])
       expect(await agent.page.getByRole('button', { name }).count(), name).to.equal(0);
     await agent.page.goto(`${app.url}/console/bots/999999`);
     await agent.page.getByRole('alert').filter({ hasText: 'not found' }).waitFor();

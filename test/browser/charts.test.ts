@@ -31,14 +31,14 @@ describe('the charts of the console', function () {
 
   async function open(query = ''): Promise<void> {
     await page.goto(`${app.url}/console/charts${query}`);
-    await page.getByText('Counted every minute').waitFor();
+    await page.getByText('Updated every minute').waitFor();
   }
 
   it('say what to do where nothing has happened', async () => {
     await open();
-    await chart('Replies').getByText('Give an inbox a bot').waitFor();
+    await chart('Replies').getByText('No replies in this period').waitFor();
     await chart('Delivery success').getByText('Make a webhook').waitFor();
-    await page.getByText('none waits').waitFor();
+    await page.getByText('None', { exact: true }).waitFor();
     await expectAtAllWidths(watched);
     watched.expectNoProblems();
   });
@@ -74,8 +74,8 @@ describe('the charts of the console', function () {
       ['Replies', ['5', '2']],
       ['Handoffs', ['3', '0']],
       ['Delivery success', ['87.5 %']],
-      ['Time of answers', ['32 ms']],
-      ['Oldest waiting delivery', ['90 s']],
+      ['Response time, p95', ['32 ms']],
+      ['Oldest pending delivery', ['90 s']],
     ];
     for (const [name, figures] of wanted) {
       await chart(name).locator('canvas').waitFor();
@@ -92,7 +92,7 @@ describe('the charts of the console', function () {
   });
 
   it('are of another time, which the address keeps, and draw it anew when the colours change', async () => {
-    await page.getByLabel('Of', { exact: true }).selectOption('year');
+    await page.getByLabel('Period').selectOption('year');
     await page.waitForURL(/span=year/);
     await page.getByText('days are those of UTC').waitFor();
     await chart('Messages of customers').locator('summary').click();
@@ -116,7 +116,7 @@ describe('the charts of the console', function () {
     await odd.page.addInitScript(`Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`);
     await odd.page.goto(`${app.url}/console/charts`);
     const own = odd.page.getByRole('figure', { name: 'Replies', exact: true });
-    await own.getByText('This browser cannot draw the picture').waitFor();
+    await own.getByText('This browser cannot draw the chart').waitFor();
     await own.locator('summary').click();
     expect(await own.locator('tbody tr').count()).to.equal(24);
     odd.expectNoProblems();
@@ -126,7 +126,7 @@ describe('the charts of the console', function () {
   it('are nothing for agents', async () => {
     const { headers } = await addPerson(app, { name: 'Agent' });
     const agent = await signedIn(browser, app, headers.api_access_token, '/console/charts');
-    await agent.page.getByText('Only administrators of the account may see this page').waitFor();
+    await agent.page.getByText('Only administrators can open this page').waitFor();
     agent.expectNoProblems();
     await agent.close();
   });

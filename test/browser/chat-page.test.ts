@@ -100,9 +100,9 @@ describe('the chat page in a browser', function () {
     await signIn(page);
     await say(page, 'What are your opening hours?');
     await behind(page).getByText('Faq answers: it is the bot of this inbox.').waitFor();
-    expect(await behind(page).getByText('No events at the moment.').count()).to.equal(0);
+    expect(await behind(page).getByText('Offline: no live updates.').count()).to.equal(0);
     await page.evaluate(`fetch('/sign_in', { method: 'DELETE' })`);
-    await behind(page).getByRole('status').filter({ hasText: 'No events at the moment.' }).waitFor();
+    await behind(page).getByRole('status').filter({ hasText: 'Offline: no live updates.' }).waitFor();
     watched.expectNoProblems(/status of 401/);
   });
 
@@ -119,13 +119,13 @@ describe('the chat page in a browser', function () {
       .getByText(/Run \d+: ok/)
       .first()
       .waitFor();
-    await trace.getByText('Faq is called: it is the bot of the inbox.').first().waitFor();
+    await trace.getByText('Faq called (bot of the inbox).').first().waitFor();
     await trace
       .getByText(/Attempt 1 at .*: 200/)
       .first()
       .waitFor();
     await trace.getByRole('button', { name: 'Take over' }).click();
-    await trace.getByText('Faq is silent: a person is assigned.', { exact: true }).first().waitFor();
+    await trace.getByText('Faq is paused: an agent is assigned.', { exact: true }).first().waitFor();
     const before = await answers(page).count();
     receiver.answerWith(failFirst());
     await say(page, 'Where is my parcel?');
@@ -146,7 +146,7 @@ describe('the chat page in a browser', function () {
       .getByText(/Attempt 2 at .*: 200/)
       .first()
       .waitFor();
-    await trace.getByRole('button', { name: 'Give back' }).click();
+    await trace.getByRole('button', { name: 'Resume bot' }).click();
     await trace.getByText('Faq answers: it is the bot of this inbox.').waitFor();
     await trace.getByRole('button', { name: 'Snooze' }).click();
     await trace.getByText('conversation status changed: now snoozed').waitFor();
@@ -155,7 +155,7 @@ describe('the chat page in a browser', function () {
     await watched.expectAccessible();
     await trace.getByRole('button', { name: 'New contact' }).click();
     await answers(page).first().waitFor({ state: 'detached' });
-    await trace.getByText('Write something as the customer').waitFor();
+    await trace.getByText('Write a message as the customer').waitFor();
     watched.expectNoProblems();
     process.stderr.write(`      from the chat page to a recovered webhook: ${Date.now() - began} ms\n`);
   });
@@ -175,7 +175,7 @@ describe('the chat page in a browser', function () {
       await route.abort();
     });
     await reply.click();
-    await behind(page).getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
+    await behind(page).getByRole('alert').filter({ hasText: 'The service is not responding' }).waitFor();
     expect(await field.inputValue()).to.equal('Good morning');
     await page.unroute('**/conversations/*/messages');
     await page.route('**/conversations/*/messages', async (route) => {

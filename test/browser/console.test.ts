@@ -50,7 +50,7 @@ describe('the console', function () {
   it('shows, makes, changes and deletes labels, by keyboard too', async () => {
     const watched = await signedIn(browser, app, adminToken, '/console/settings/labels');
     const { page } = watched;
-    await page.getByText('There are no labels yet').waitFor();
+    await page.getByText('No labels yet').waitFor();
     await page.getByRole('button', { name: 'New label' }).focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Title').fill('Urgent');
@@ -71,7 +71,7 @@ describe('the console', function () {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Delete urgent' }).click();
     await page.getByRole('button', { name: 'Yes' }).click();
-    await page.getByText('There are no labels yet').waitFor();
+    await page.getByText('No labels yet').waitFor();
     expect((await app.get('labels')).body.payload).to.deep.equal([]);
     watched.expectNoProblems(/status of 422/);
     await watched.close();
@@ -111,7 +111,7 @@ describe('the console', function () {
     await page.goto(`${app.url}/console`);
     await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Teams' }).click();
     await page.getByRole('heading', { level: 1, name: 'Teams' }).waitFor();
-    await page.getByText('There are no teams yet.').waitFor();
+    await page.getByText('No teams yet.').waitFor();
     watched.expectNoProblems();
     await watched.close();
   });
@@ -136,7 +136,7 @@ describe('the console', function () {
     const agent = await addPerson(app, { name: 'Ada', role: 'agent' });
     const watched = await signedIn(browser, app, agent.headers.api_access_token, '/console/settings/labels');
     const { page } = watched;
-    await page.getByText('An administrator can make some').waitFor();
+    await page.getByText('Administrators create them').waitFor();
     expect(await page.getByRole('button', { name: 'New label' }).count()).to.equal(0);
     await page.goto(`${app.url}/console/nowhere`);
     await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();

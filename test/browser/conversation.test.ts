@@ -56,7 +56,7 @@ describe('a conversation in the console', function () {
   };
   const log = () => page.getByRole('log', { name: 'Messages' });
   const said = (text: string) => log().locator('.said').filter({ hasText: text });
-  const lane = (message: number) => page.getByRole('group', { name: `What came of message ${message}`, exact: true });
+  const lane = (message: number) => page.getByRole('group', { name: `Trace of message ${message}`, exact: true });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const press = (name: string) => button(name).click();
   const answering = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
@@ -67,7 +67,7 @@ describe('a conversation in the console', function () {
     const id = await customers.writes(served, 'Ada', question);
     await open(id, 'Ada');
     const first = (await messages(id))[0].id;
-    await lane(first).getByText('Faq is called: it is the bot of the inbox.').waitFor();
+    await lane(first).getByText('Faq called (bot of the inbox).').waitFor();
     await said('We are here Monday to Friday').waitFor();
     await lane(first).getByText('reply: We are here').waitFor();
     const [run] = (await app.get(`conversations/${id}/runs`)).body.payload;
@@ -80,10 +80,10 @@ describe('a conversation in the console', function () {
     await answering('Faq answers: it is the bot of this inbox.');
     const second = await customers.says(id, 'I want to speak to a human');
     await lane(second).getByText('handoff: ').waitFor();
-    await answering('Faq is silent: the bot has handed the conversation to people.');
-    await page.getByText('Its bot gave it to people: the bot decided so').waitFor();
+    await answering('Faq is paused: handed off to an agent.');
+    await page.getByText('Handed off: requested by the bot').waitFor();
     const third = await customers.says(id, 'Hello?');
-    await lane(third).getByText('Faq is silent: the bot has handed the conversation to people.').waitFor();
+    await lane(third).getByText('Faq is paused: handed off to an agent.').waitFor();
     receiver.answerWith(failFirst());
     const fourth = await customers.says(id, 'Anybody?');
     await lane(fourth).getByText('Attempt 1: 500').waitFor();
@@ -98,7 +98,7 @@ describe('a conversation in the console', function () {
     await lane((await messages(other))[0].id)
       .getByText('No bot was called')
       .waitFor();
-    await answering('People answer: no bot serves this conversation.');
+    await answering('No bot: agents answer.');
     watched.expectNoProblems();
   });
 
@@ -107,12 +107,12 @@ describe('a conversation in the console', function () {
     await open(id, 'Bob');
     await said('We are here').waitFor();
     await press('Take over');
-    await answering('Faq is silent: a person is assigned.');
+    await answering('Faq is paused: an agent is assigned.');
     await page.getByText('With Administrator').waitFor();
     expect(await button('Take over').isDisabled()).to.equal(true);
     const next = await customers.says(id, question);
-    await lane(next).getByText('Faq is silent: a person is assigned.').waitFor();
-    await press('Give back');
+    await lane(next).getByText('Faq is paused: an agent is assigned.').waitFor();
+    await press('Resume bot');
     await answering('Faq answers: it is the bot of this inbox.');
     expect(await record(id)).to.deep.include({ status: 'pending' });
     const last = await customers.says(id, question);
@@ -128,9 +128,9 @@ describe('a conversation in the console', function () {
     const held = new HeldAnswers();
     await page.route(`**/api/v1/accounts/1/conversations/${id}`, held.hold);
     await app.post(`conversations/${id}/assignments`, { assignee_id: agent.id });
-    await answering('Faq is silent: a person is assigned.');
+    await answering('Faq is paused: an agent is assigned.');
     expect(await page.getByText('With Grace').count()).to.equal(0);
-    await press('Give back');
+    await press('Resume bot');
     await answering('Faq answers: it is the bot of this inbox.');
     expect((await record(id)).meta.assignee).to.equal(null);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -141,11 +141,11 @@ describe('a conversation in the console', function () {
   it('lets another bot serve the conversation, and the one of the inbox again', async () => {
     const id = await customers.writes(served, 'Cleo', question);
     await open(id, 'Cleo');
-    await page.getByLabel('Bot of this conversation').selectOption('Second');
+    await page.getByLabel('Bot for this conversation').selectOption('Second');
     await answering('Second answers: it is the bot of this conversation.');
     const next = await customers.says(id, question);
-    await lane(next).getByText('Second is called: it is the bot of the conversation.').waitFor();
-    await page.getByLabel('Bot of this conversation').selectOption('That of the inbox');
+    await lane(next).getByText('Second called (bot of the conversation).').waitFor();
+    await page.getByLabel('Bot for this conversation').selectOption('Bot of the inbox');
     await answering('Faq answers: it is the bot of this inbox.');
     expect((await app.get(`conversations/${id}/agent_bot`)).body.chosen_by).to.equal('inbox');
     watched.expectNoProblems();
@@ -173,7 +173,7 @@ describe('a conversation in the console', function () {
       await route.abort();
     });
     await press('Send');
-    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The service is not responding' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Reply' }).inputValue()).to.equal('It is on its way');
     await page.unroute('**/messages');
     await press('Send');
@@ -203,7 +203,7 @@ describe('a conversation in the console', function () {
     const id = await customers.writes(staffed, 'Emil', question);
     await open(id, 'Emil');
     await press('Labels');
-    await page.getByRole('dialog').getByText('There are no labels yet').waitFor();
+    await page.getByRole('dialog').getByText('No labels yet').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await app.post('labels', { title: 'vip', color: '#aa0000' });
@@ -233,17 +233,17 @@ describe('a conversation in the console', function () {
     await press('Assign');
     await page.getByLabel('Agent').selectOption('Nobody');
     await press('Save');
-    await page.getByText('With nobody').waitFor();
+    await page.getByText('Unassigned').waitFor();
     await page.getByLabel('Priority').selectOption('high');
     await page.getByText('high priority').waitFor();
     await press('Snooze');
-    await page.getByLabel('How long').selectOption('Until a moment of your choice');
+    await page.getByLabel('Snooze until').selectOption('Date and time');
     await press('Save');
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.getByLabel('Moment').fill('2020-01-01T10:00');
     await press('Save');
     await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'future' }).waitFor();
-    await page.getByLabel('How long').selectOption('For an hour');
+    await page.getByLabel('Snooze until').selectOption('1 hour');
     await press('Save');
     await page.getByRole('group', { name: 'State' }).getByText('Snoozed').waitFor();
     const { snoozed_until: until } = await record(id);
@@ -257,9 +257,9 @@ describe('a conversation in the console', function () {
     expect(await record(id)).to.deep.include({ status: 'open', labels: ['bulk', 'order', 'vip'], priority: 'high' });
     const names = (await app.events()).filter((event) => event.conversation_id === id).map(({ name }) => name);
     expect(names.filter((name) => name === 'conversation_status_changed')).to.have.length(4);
-    await page.getByText('Other events').waitFor();
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await page.locator('summary').click();
-    await page.getByText('conversation status changed: now resolved').waitFor();
+    await page.getByText('conversation status changed: resolved').waitFor();
     watched.expectNoProblems(/status of 422/);
   });
 
@@ -275,7 +275,7 @@ describe('a conversation in the console', function () {
     }
     const customersWords = await log().locator('.said.in .text').allTextContents();
     expect(customersWords).to.deep.equal([question, ...Array.from({ length: 59 }, (_, at) => `Word ${at + 2} of it`)]);
-    await lane(first).getByRole('button', { name: 'What else came of it' }).click();
+    await lane(first).getByRole('button', { name: 'Load all results' }).click();
     await lane(first).getByText('reply: We are here').waitFor();
     await lane(first).getByText('Attempt 1: 200').waitFor();
     expect(
@@ -298,7 +298,7 @@ describe('a conversation in the console', function () {
     const hidden = await customers.writes(plain, 'Henry', question);
     const own = await signedIn(browser, app, agent.headers.api_access_token, `/console/conversations/${id}`);
     const first = (await messages(id))[0].id;
-    const its = own.page.getByRole('group', { name: `What came of message ${first}` });
+    const its = own.page.getByRole('group', { name: `Trace of message ${first}` });
     await its.getByText('reply: We are here').waitFor();
     expect(await its.getByRole('link', { name: 'Webhook' }).count()).to.equal(0);
     await own.page.getByRole('button', { name: 'Take over' }).click();

@@ -44,7 +44,7 @@ describe('the list of conversations in the console', function () {
   const settled = () => page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
 
   it('says what to do while there are none, and shows new ones and changes as they happen', async () => {
-    await page.getByText('No customer has written yet').waitFor();
+    await page.getByText('No conversations yet').waitFor();
     await watched.expectAccessible();
     const first = await customers.writes(shop, 'Ada', 'Where is my order?');
     await row(/Ada .*Where is my order\?/).waitFor();
@@ -116,16 +116,16 @@ describe('the list of conversations in the console', function () {
       await page.getByLabel(filter).selectOption('All');
       await row(/Bob/).waitFor();
     }
-    await page.getByLabel('Find').pressSequentially('zipper');
+    await page.getByLabel('Search').pressSequentially('zipper');
     await row(/Bob/).waitFor({ state: 'detached' });
     expect(await rows()).to.equal(1);
     await page.getByLabel('Status').selectOption('Resolved');
-    await page.getByText('No conversation is so.').waitFor();
+    await page.getByText('No conversations match these filters.').waitFor();
     expect(new URL(page.url()).search).to.equal('?q=zipper&status=resolved');
     await page.reload();
-    await page.getByText('No conversation is so.').waitFor();
-    expect(await page.getByLabel('Find').inputValue()).to.equal('zipper');
-    await page.getByRole('link', { name: 'Show all conversations' }).click();
+    await page.getByText('No conversations match these filters.').waitFor();
+    expect(await page.getByLabel('Search').inputValue()).to.equal('zipper');
+    await page.getByRole('link', { name: 'Clear filters' }).click();
     await row(/Bob/).waitFor();
     const me = (await app.get('agents')).body.find(({ email }: { email: string }) => email !== agent.email).id;
     await app.post(`conversations/${id}/assignments`, { assignee_id: me });
@@ -147,21 +147,21 @@ describe('the list of conversations in the console', function () {
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2 of 2').waitFor();
     await row(/Bob/).waitFor();
-    await page.getByLabel('Find').fill('Fiona');
+    await page.getByLabel('Search').fill('Fiona');
     await row(/Fiona/).waitFor();
     expect(new URL(page.url()).search).to.equal('?q=Fiona');
     await page.goto(`${app.url}${address}?page=9`);
-    await page.getByText('The list does not go on so far any more').waitFor();
+    await page.getByText('You have reached the end of the list').waitFor();
     watched.expectNoProblems(/status of 400/);
   });
 
   it('shows agents the conversations of their inboxes alone', async () => {
     const own = await signedIn(browser, app, agent.headers.api_access_token, address);
-    await own.page.getByText('in the inboxes and teams that you belong to').waitFor();
+    await own.page.getByText('in your inboxes and teams').waitFor();
     const inbox = await customers.inbox("Grace's");
     await app.post(`inboxes/${inbox}/members`, { user_ids: [agent.id] });
     await own.page.reload();
-    await own.page.getByText('in the inboxes and teams that you belong to').waitFor();
+    await own.page.getByText('in your inboxes and teams').waitFor();
     await customers.writes(inbox, 'Gustav', 'Only for Grace');
     await own.page.getByRole('row', { name: /Gustav/ }).waitFor();
     await customers.writes(shop, 'Henry', 'Not for Grace');
@@ -189,7 +189,7 @@ describe('the list of conversations in the console', function () {
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${width}`).to.be.at.most(0);
       }
     }
-    await page.getByLabel('Find').fill('Fiona');
+    await page.getByLabel('Search').fill('Fiona');
     await row(/Fiona/).waitFor();
     await row(/<script>/)
       .first()

@@ -47,7 +47,7 @@ describe('deliveries in the console', function () {
 
   it('say that there are none yet', async () => {
     await open('/console/deliveries', 'Deliveries');
-    await page.getByText('Nothing was sent yet').waitFor();
+    await page.getByText('No deliveries yet').waitFor();
     await expectAtAllWidths(watched);
     watched.expectNoProblems();
   });
@@ -91,7 +91,7 @@ describe('deliveries in the console', function () {
     await open(`/console/deliveries/${delivery.id}`, `Delivery ${delivery.id}`);
     await page.getByRole('button', { name: 'Resend', exact: true }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('somebody sent it again').waitFor();
+    await page.getByText('Resent as a new delivery.').waitFor();
     const id = Number(/deliveries\/(\d+)$/.exec(page.url())?.[1]);
     expect(id).to.be.greaterThan(delivery.id);
     // Followed until it has ended.
@@ -113,7 +113,7 @@ describe('deliveries in the console', function () {
     await sending.made('contacts', { name: 'Ada' });
     const [{ id }] = await sending.eventuallyIn(webhook, 'failing');
     await open(`/console/deliveries/${id}`, `Delivery ${id}`);
-    await attempt(1).getByText('There was no answer').waitFor();
+    await attempt(1).getByText('No response').waitFor();
     expect(await attempt(1).textContent()).to.include('connect: no connection was made (ECONNREFUSED)');
     expect(await attempt(1).getByText('Answer', { exact: true }).count()).to.equal(0);
     await expectAtAllWidths(watched);
@@ -140,8 +140,8 @@ describe('deliveries in the console', function () {
     await sending.app.eventually(async () => (await rows().count()) === 1);
     expect(await page.getByLabel('Event', { exact: true }).inputValue()).to.equal('message_created');
     await page.getByLabel('Until', { exact: true }).fill('2020-01-01T00:00:00');
-    await page.getByText('No delivery is so').waitFor();
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByText('No deliveries match these filters').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await sending.app.eventually(async () => (await rows().count()) > 3);
     expect(new URL(page.url()).search).to.equal('');
     await open(`/console/webhooks/${one.id}?since=${since}&state=delivered`, `Webhook ${one.id}`);

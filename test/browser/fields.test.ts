@@ -82,15 +82,15 @@ describe('the fields of the console', function () {
   it('of filters: what does not count any more is not shown as if it did', async () => {
     await customers.writes(inbox, 'Ada', 'Where is my order?');
     await open('conversations');
-    const find = page.getByLabel('Find');
+    const find = page.getByLabel('Search');
     await find.pressSequentially('no such words ');
     expect(await find.inputValue()).to.equal('no such words ');
-    await page.getByText('No conversation is so.').waitFor();
-    await page.getByRole('link', { name: 'Show all conversations' }).click();
+    await page.getByText('No conversations match these filters.').waitFor();
+    await page.getByRole('link', { name: 'Clear filters' }).click();
     await page.getByRole('row', { name: /Ada/ }).waitFor();
     expect(await find.inputValue()).to.equal('');
     await find.fill('nothing at all');
-    await page.getByText('No conversation is so.').waitFor();
+    await page.getByText('No conversations match these filters.').waitFor();
     await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Conversations' }).click();
     await page.getByRole('row', { name: /Ada/ }).waitFor();
     expect(await find.inputValue()).to.equal('');
@@ -124,7 +124,7 @@ describe('the fields of the console', function () {
     await refuse(`**/conversations/${id}`);
     await refuse(`**/conversations/${id}/agent_bot`);
     await refused('Priority', 'urgent', 'high');
-    await refused('Bot of this conversation', String(bot), '');
+    await refused('Bot for this conversation', String(bot), '');
     await page.unrouteAll();
     await page.getByLabel('Priority').selectOption('low');
     await app.eventually(async () => (await app.get(`conversations/${id}`)).body.priority === 'low');
@@ -132,7 +132,7 @@ describe('the fields of the console', function () {
     // What somebody else stores is shown afterwards.
     await app.patch(`conversations/${id}`, { priority: null });
     await app.eventually(async () => (await page.getByLabel('Priority').inputValue()) === '');
-    await page.getByLabel('Bot of this conversation').selectOption('Faq');
+    await page.getByLabel('Bot for this conversation').selectOption('Faq');
     await app.eventually(
       async () => (await app.get(`conversations/${id}/agent_bot`)).body.chosen_by === 'conversation',
     );

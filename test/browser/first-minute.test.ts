@@ -58,14 +58,14 @@ describe('the first minute', function () {
     await operator.page.getByRole('button', { name: 'Sign out' }).waitFor();
     await page.reload();
     const behind = page.getByRole('region', { name: 'Behind the chat' });
-    await behind.getByText('Shop assistant is silent: the bot has handed the conversation to people.').waitFor();
+    await behind.getByText('Shop assistant is paused: handed off to an agent.').waitFor();
     await behind.getByText('conversation status changed: now open').waitFor();
     await behind.getByRole('button', { name: 'Take over' }).click();
-    await behind.getByText('Shop assistant is silent: a person is assigned.', { exact: true }).first().waitFor();
+    await behind.getByText('Shop assistant is paused: an agent is assigned.', { exact: true }).first().waitFor();
     lap('taken over');
 
-    await behind.getByRole('button', { name: 'Make the receiver fail' }).click();
-    await behind.getByRole('button', { name: 'Let the receiver recover' }).waitFor();
+    await behind.getByRole('button', { name: 'Fail deliveries' }).click();
+    await behind.getByRole('button', { name: 'Stop failing deliveries' }).waitFor();
     const before = await answers(page).count();
     await say(page, 'And on Saturday?');
     const failed = behind.getByText(/Attempt 1 at .*: 500/).first();
@@ -74,7 +74,7 @@ describe('the first minute', function () {
       .getByText(/failing, next attempt at/)
       .first()
       .waitFor();
-    await behind.getByRole('button', { name: 'Let the receiver recover' }).click();
+    await behind.getByRole('button', { name: 'Stop failing deliveries' }).click();
     // On a slow machine the second attempt comes before this, and the third a minute later.
     await behind
       .getByText(/Attempt [23] at .*: 200/)
@@ -89,7 +89,7 @@ describe('the first minute', function () {
       .click();
     await operator.page
       .getByRole('status')
-      .filter({ hasText: 'Shop assistant is silent: a person is assigned.' })
+      .filter({ hasText: 'Shop assistant is paused: an agent is assigned.' })
       .waitFor();
     await operator.page.getByText('Attempt 1: 500').first().waitFor();
     await operator.page

@@ -45,7 +45,7 @@ describe('what the console keeps when a dialog or a sign-in ends', function () {
     await focusIsAt('Delete');
     await button('Delete urgent').press('Enter');
     await dialog().getByRole('button', { name: 'Yes' }).press('Enter');
-    await page.getByText('There are no labels yet').waitFor();
+    await page.getByText('No labels yet').waitFor();
     await focusIsAt('Labels');
     watched.expectNoProblems();
   });
@@ -124,15 +124,15 @@ describe('what the console keeps when a dialog or a sign-in ends', function () {
       await taken;
       await route.continue();
     });
-    await own.page.getByRole('button', { name: 'Reset the access token' }).click();
+    await own.page.getByRole('button', { name: 'Reset access token' }).click();
     await own.page.getByRole('button', { name: 'Yes' }).click();
-    const token = own.page.getByLabel('Your new access token', { exact: true });
+    const token = own.page.getByLabel('New access token', { exact: true });
     await token.waitFor();
     // Longer than the service takes to end the stream of events, and the page to ask for it again.
     await own.page.waitForTimeout(4_000);
     expect(await token.count()).to.equal(1);
     take();
-    await own.page.locator('.toast').filter({ hasText: 'Your access token was reset.' }).waitFor();
+    await own.page.locator('.toast').filter({ hasText: 'Access token reset.' }).waitFor();
     await own.page.getByRole('link', { name: 'Conversations', exact: true }).click();
     await own.page
       .locator('.person')
@@ -172,7 +172,7 @@ describe('what the console keeps when a dialog or a sign-in ends', function () {
     const begun = page.waitForRequest('**/events/ticket');
     // A link that is spent: the present sign-in goes on.
     await page.evaluate(`location.hash = 'link=none'`);
-    await page.getByText('You are signed in already.').waitFor();
+    await page.getByText('You are already signed in.').waitFor();
     await begun;
     await isLive.waitFor();
     await customers.writes(inbox, 'Ada', 'Hello');

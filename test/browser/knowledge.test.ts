@@ -54,15 +54,15 @@ describe('the knowledge base in the console', function () {
   }
 
   it('says what to do while there is nothing, and lets an article be written, published, changed and deleted', async () => {
-    await page.getByText('There are no articles yet.').waitFor();
+    await page.getByText('No articles yet.').waitFor();
     await page.getByRole('link', { name: 'New article' }).click();
     await heading('New article');
     await page.getByLabel('Title').fill('Returns');
-    await page.getByLabel('Address').fill('no address');
+    await page.getByLabel('Public URL').fill('no address');
     await page.getByLabel('Content').fill('# Returns\n\nWithin **30 days**.');
     await button('Create').click();
     await page.getByText('must be').first().waitFor();
-    await page.getByLabel('Address').fill('https://help.example.com/returns');
+    await page.getByLabel('Public URL').fill('https://help.example.com/returns');
     await page.getByLabel('Tags').fill('shop\n\n returns ');
     await page.getByLabel('Published').uncheck();
     await button('Create').click();
@@ -75,7 +75,7 @@ describe('the knowledge base in the console', function () {
     expect((await app.get(`articles/${made.id}`)).body.published).to.equal(true);
     await button('Edit').click();
     await page.getByLabel('Content').fill('Within 14 days.');
-    await page.getByLabel('Address').fill('');
+    await page.getByLabel('Public URL').fill('');
     await button('Save').click();
     await toast('Saved.');
     expect((await app.get(`articles/${made.id}`)).body).to.deep.include({ content: 'Within 14 days.', url: null });
@@ -89,7 +89,7 @@ describe('the knowledge base in the console', function () {
     await button('Delete Returns').click();
     await button('Yes').click();
     await heading('Articles');
-    await page.getByText('There are no articles yet.').waitFor();
+    await page.getByText('No articles yet.').waitFor();
     expect((await app.get(`articles/${made.id}`)).status).to.equal(404);
     await open(`articles/${made.id}`);
     await page.getByRole('alert').filter({ hasText: 'not' }).waitFor();
@@ -100,7 +100,7 @@ describe('the knowledge base in the console', function () {
     for (let number = 0; number < 27; number += 1) await make({ title: `Guide ${number}`, tags: ['guide'] });
     await make({ title: 'Anleitung', language: 'de', tags: ['guide & more'], published: false });
     await open('articles');
-    await page.getByText('Page 1 of 2, 28 in all').waitFor();
+    await page.getByText('Page 1 of 2 (28 total)').waitFor();
     await button('Next').click();
     await page.getByText('Page 2 of 2').waitFor();
     expect(await page.getByRole('row').count()).to.equal(1 + 3);
@@ -121,9 +121,9 @@ describe('the knowledge base in the console', function () {
     await page.getByRole('alert').filter({ hasText: 'language' }).waitFor();
     await page.getByLabel('Language').fill('fr');
     await button('Filter').click();
-    await page.getByText('No article is so.').waitFor();
-    await page.getByRole('link', { name: 'Show all of them' }).click();
-    await page.getByText('28 in all').waitFor();
+    await page.getByText('No articles match these filters.').waitFor();
+    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await page.getByText('28 total').waitFor();
   });
 
   it('shows what the search finds for a question, with its score, its marks, and whether a bot would answer', async () => {
@@ -136,13 +136,13 @@ describe('the knowledge base in the console', function () {
     await page.keyboard.press('Enter');
     await app.eventually(async () => held.count > 0);
     await page.getByRole('status', { name: 'Loading' }).waitFor();
-    expect(await page.getByText('No published article').count()).to.equal(0);
+    expect(await page.getByText('No results for').count()).to.equal(0);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     held.release();
-    const found = page.getByRole('list', { name: 'Found' }).getByRole('listitem');
+    const found = page.getByRole('list', { name: 'Results' }).getByRole('listitem');
     await found.first().waitFor();
     expect(await found.count()).to.equal(1);
-    await found.getByText('Good enough to answer').waitFor();
+    await found.getByText('Good match').waitFor();
     await found.getByText('How often').waitFor();
     const [{ score }] = (await app.get('articles/search?q=How+often+do+I+water+orchids%3F')).body.payload;
     await found.getByText(`Score ${Math.round(score * 100)} %`).waitFor();
@@ -150,7 +150,7 @@ describe('the knowledge base in the console', function () {
     expect(await found.textContent()).to.include('a week & "a bit" < 5 cl.');
     await page.getByLabel('Question').fill('cardamom');
     await button('Search').click();
-    await page.getByText('No published article says anything of “cardamom”').waitFor();
+    await page.getByText('No results for “cardamom”').waitFor();
     expect(new URL(page.url()).searchParams.get('q')).to.equal('cardamom');
   });
 
@@ -175,7 +175,7 @@ describe('the knowledge base in the console', function () {
     await page.getByRole('heading', { level: 2, name: 'Imported' }).waitFor();
     await page.unroute('**/articles/import');
     expect(parts).to.deep.equal([0, 200, 400]);
-    const left = page.getByRole('table', { name: 'Lines that were left out' }).getByRole('row');
+    const left = page.getByRole('table', { name: 'Skipped lines' }).getByRole('row');
     expect(await left.allTextContents()).to.satisfy(([, one, two, three]: string[]) => {
       return /^3.*JSON/.test(one!) && /^313.*title/.test(two!) && three!.startsWith('434Line 433 is the same');
     });
@@ -183,7 +183,7 @@ describe('the knowledge base in the console', function () {
     const made = await app.query(`SELECT FROM articles WHERE path LIKE 'imported/%'`);
     expect([made.length, meta.count >= 447]).to.deep.equal([447, true]);
     await choose('help.jsonl', lines.join('\n'));
-    await page.getByText('As they were').waitFor();
+    await page.getByText('Unchanged').waitFor();
     await page.locator('dd').filter({ hasText: '447' }).waitFor();
   });
 
@@ -202,7 +202,7 @@ describe('the knowledge base in the console', function () {
       return calls === 2 ? route.abort() : route.continue();
     });
     await choose('cut.jsonl', lines.join('\n'));
-    await page.getByRole('alert').filter({ hasText: 'import the file again to go on' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Import the file again to continue' }).waitFor();
     await page.locator('dd').filter({ hasText: '200' }).waitFor();
     await button('Import').click();
     await page.locator('dt').filter({ hasText: 'Created' }).locator('+ dd').filter({ hasText: '50' }).waitFor();
@@ -228,11 +228,11 @@ describe('the knowledge base in the console', function () {
       JSON.stringify({ title: 'x', content: 'x', path: `../${text}`, language: text }),
     );
     await choose('broken.jsonl', [...xssTexts.map((text) => text.replaceAll('\n', ' ')), ...broken].join('\n'));
-    await page.getByRole('table', { name: 'Lines that were left out' }).waitFor();
+    await page.getByRole('table', { name: 'Skipped lines' }).waitFor();
   });
 
   it('opens by its links, accessibly, on narrow and wide screens', async () => {
-    for (const name of ['Articles', 'Import articles', 'Try the search'])
+    for (const name of ['Articles', 'Import articles', 'Test search'])
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name, exact: true }).click();
@@ -255,17 +255,17 @@ describe('the knowledge base in the console', function () {
     const id = await make({ title: 'For all to read', content: 'A fortnight.', tags: ['agents'] });
     const agent = await signedIn(browser, app, headers.api_access_token, '/console/knowledge/articles');
     const links = await agent.page.getByRole('navigation', { name: 'Console' }).getByRole('link').allTextContents();
-    expect(links).to.include.members(['Articles', 'Try the search']).and.not.include('Import articles');
+    expect(links).to.include.members(['Articles', 'Test search']).and.not.include('Import articles');
     await open('articles?tag=agents', agent.page);
     await agent.page.getByRole('link', { name: 'For all to read' }).click();
     await agent.page.getByRole('heading', { level: 1, name: 'For all to read' }).waitFor();
-    expect(await agent.page.getByRole('button', { name: /Edit|Delete|Publish|Take back/ }).count()).to.equal(0);
+    expect(await agent.page.getByRole('button', { name: /Edit|Delete|Publish|Unpublish/ }).count()).to.equal(0);
     await open('search?q=fortnight', agent.page);
     await agent.page.getByRole('link', { name: 'For all to read' }).click();
     await agent.page.waitForURL(`**/articles/${id}`);
     for (const path of ['import', 'articles/new']) {
       await open(path, agent.page);
-      await agent.page.getByText('Only administrators of the account may see this page.').waitFor();
+      await agent.page.getByText('Only administrators can open this page.').waitFor();
     }
     agent.expectNoProblems();
     await agent.close();

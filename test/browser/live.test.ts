@@ -44,7 +44,7 @@ describe('the live tail of events in the console', function () {
 
   async function open(query = ''): Promise<void> {
     await page.goto(`${app.url}/console/live${query}`);
-    await page.getByText('Nothing has happened since you opened this page').waitFor();
+    await page.getByText('No events since you opened this page').waitFor();
     await isLive(page);
   }
 
@@ -103,7 +103,7 @@ describe('the live tail of events in the console', function () {
     await happen(1);
     await shows(4);
     await button('Clear').click();
-    await page.getByText('Nothing has happened').waitFor();
+    await page.getByText('No events since').waitFor();
     watched.expectNoProblems();
   });
 
@@ -115,7 +115,7 @@ describe('the live tail of events in the console', function () {
     expect(await rows().count()).to.equal(200);
     await button('Pause').click();
     await happen(1_100);
-    await page.getByText('Paused: 1000 events wait. 100 older ones were too many to be kept.').waitFor();
+    await page.getByText('Paused: 1000 new events. 100 older events were dropped.').waitFor();
     await button('Resume').click();
     await app.eventually(async () => (await rows().first().textContent())?.includes('Contact 1100'));
     expect(await rows().count()).to.equal(200);
@@ -141,7 +141,7 @@ describe('the live tail of events in the console', function () {
     await rows().filter({ hasText: 'after many' }).waitFor();
     expect(await rows().count()).to.equal(3);
     await page.reload();
-    await page.getByText('Nothing has happened').waitFor();
+    await page.getByText('No events since').waitFor();
     expect(await page.getByLabel('Event', { exact: true }).inputValue()).to.equal('message_created');
     expect(await page.getByLabel('Conversation', { exact: true }).inputValue()).to.equal(String(mine));
     watched.expectNoProblems();

@@ -39,11 +39,11 @@ describe('what views of the console load', function () {
       route.fulfill({ status: 200, contentType: 'application/json', body: '{"payload": [{"id": 1, "ti' }),
     );
     await open('/console/settings/labels');
-    await page.getByRole('alert').filter({ hasText: 'The answer cannot be read' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The response could not be read' }).waitFor();
     await watched.expectAccessible();
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('There are no labels yet').waitFor();
+    await page.getByText('No labels yet').waitFor();
     // The page of something between the browser and the service.
     await page.route('**/api/v1/accounts/1/labels', (route) =>
       route.request().method() === 'POST'
@@ -53,7 +53,7 @@ describe('what views of the console load', function () {
     await page.getByRole('button', { name: 'New label' }).click();
     await page.getByLabel('Title').fill('urgent');
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'cannot be read' }).waitFor();
+    await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'could not be read' }).waitFor();
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('cell', { name: 'urgent', exact: true }).waitFor();

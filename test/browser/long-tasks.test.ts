@@ -70,7 +70,7 @@ describe('what takes long in the console', function () {
     const { letGo } = await hold('**/articles/import');
     await importLines('left.jsonl');
     await page.getByText('200 of 450').waitFor();
-    await page.getByText('You may go to other pages of the console meanwhile').waitFor();
+    await page.getByText('You can leave this page').waitFor();
     expect(await page.evaluate(asksBeforeItCloses)).to.equal(true);
     await go('Articles');
     await go('Import articles');
@@ -78,10 +78,10 @@ describe('what takes long in the console', function () {
     await watched.expectAccessible();
     // Another one has to wait.
     await importLines('second.jsonl', 1);
-    await page.getByRole('alert').filter({ hasText: 'An import is running' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'An import is already running' }).waitFor();
     await go('Articles');
     letGo();
-    await toast('The import of left.jsonl is done.').waitFor();
+    await toast('Import of left.jsonl finished.').waitFor();
     expect(await page.evaluate(asksBeforeItCloses)).to.equal(false);
     await go('Import articles');
     expect(await figure('Created')).to.equal('450');
@@ -93,16 +93,16 @@ describe('what takes long in the console', function () {
     const { letGo } = await hold('**/articles/import', 2);
     await importLines('stopped.jsonl', 650);
     await page.getByText('400 of 650').waitFor();
-    await button('Stop the import').click();
-    await page.getByRole('alert').filter({ hasText: 'You have stopped it.' }).waitFor();
-    await page.getByText('It came to line 400 of 650.').waitFor();
+    await button('Stop import').click();
+    await page.getByRole('alert').filter({ hasText: 'Stopped.' }).waitFor();
+    await page.getByText('Stopped at line 400 of 650.').waitFor();
     expect(await page.evaluate(asksBeforeItCloses)).to.equal(false);
     letGo();
     await page.unrouteAll();
     await button('Import').click();
     await page.getByRole('heading', { name: 'Imported', exact: true }).waitFor();
-    expect(await figure('As they were')).to.match(/^(400|600|650)$/);
-    expect(Number(await figure('Created')) + Number(await figure('As they were'))).to.equal(650);
+    expect(await figure('Unchanged')).to.match(/^(400|600|650)$/);
+    expect(Number(await figure('Created')) + Number(await figure('Unchanged'))).to.equal(650);
   });
 
   it('an import does not go on in another account, nor is it seen there', async () => {
@@ -115,7 +115,7 @@ describe('what takes long in the console', function () {
     await page.getByLabel('File').waitFor();
     expect(await page.getByText('of 450').count()).to.equal(0);
     await go('Articles');
-    await page.getByText('There are no articles yet.').waitFor();
+    await page.getByText('No articles yet.').waitFor();
     expect(count()).to.equal(2);
     await page.getByLabel('Account', { exact: true }).selectOption('Demo account');
   });
@@ -123,24 +123,24 @@ describe('what takes long in the console', function () {
   it('a check of the ledger says since when it runs and how far it is, goes on while its page is left, and is there afterwards', async () => {
     const { letGo, count } = await hold('**/platform/api/v1/ledger?step=*', 3);
     await go('Platform');
-    await button('Check the ledger').click();
+    await button('Check ledger').click();
     await page.getByRole('status').filter({ hasText: 'The service counts, 3 of 9' }).waitFor();
     await page
       .locator('.elapsed')
       .filter({ hasText: /[3-9] s/ })
       .waitFor();
-    expect(await page.getByRole('button', { name: 'Check the ledger' }).isDisabled()).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Check ledger' }).isDisabled()).to.equal(true);
     await watched.expectAccessible();
-    expect(await page.getByText('All of it holds').count()).to.equal(0);
+    expect(await page.getByText('No violations').count()).to.equal(0);
     await go('Labels');
     await go('Platform');
     await page.getByRole('status').filter({ hasText: 'The service counts, 3 of 9' }).waitFor();
     await go('Labels');
     letGo();
-    await toast('The ledger is checked').waitFor();
+    await toast('Ledger check finished').waitFor();
     await go('Platform');
-    await page.getByText('All of it holds').waitFor();
-    expect(await page.getByRole('table', { name: 'What always holds' }).locator('tbody tr').count()).to.equal(9);
+    await page.getByText('No violations').waitFor();
+    expect(await page.getByRole('table', { name: 'Invariants' }).locator('tbody tr').count()).to.equal(9);
     expect(count()).to.equal(9);
     watched.expectNoProblems();
   });

@@ -116,7 +116,7 @@ describe('messages in the console', function () {
     // Meanwhile somebody else deletes it.
     await app.delete(`conversations/${id}/messages/${own}`);
     const dialog = mine.page.getByRole('dialog');
-    await dialog.getByRole('alert').filter({ hasText: 'The message was deleted meanwhile' }).waitFor();
+    await dialog.getByRole('alert').filter({ hasText: 'The message was deleted in the meantime' }).waitFor();
     await button('Save', mine.page).click();
     await mine.page.getByRole('alert').filter({ hasText: 'A deleted message cannot be edited' }).waitFor();
     expect(await mine.page.getByLabel('Text').inputValue()).to.equal('Good morning');
@@ -137,8 +137,8 @@ describe('messages in the console', function () {
     expect((await app.patch(path, { content: `We open at ten ${attack}` }, agent.headers)).status).to.equal(200);
     await app.events();
     await button('Save').click();
-    await page.getByRole('alert').filter({ hasText: 'Not saved: somebody else has changed the message' }).waitFor();
-    await page.getByRole('group', { name: 'What somebody else wrote' }).getByText(`We open at ten ${attack}`).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Not saved: someone else changed the message' }).waitFor();
+    await page.getByRole('group', { name: 'Current version' }).getByText(`We open at ten ${attack}`).waitFor();
     expect(await page.getByLabel('Text').inputValue()).to.equal('We open at nine');
     expect((await app.get(path)).body.content).to.equal(`We open at ten ${attack}`);
     expect(await app.eventNames()).to.deep.equal([]);
@@ -222,7 +222,7 @@ describe('messages in the console', function () {
     /** Nothing is on its way any more that would be refused to somebody who signs out. */
     const settled = async (): Promise<void> => {
       await app.eventually(async () => (await app.get(`conversations/${other}`)).body.unread_count === 0);
-      const waiting = own.page.locator('.waiting, [aria-busy=true]').or(own.page.getByText('Looking…'));
+      const waiting = own.page.locator('.waiting, [aria-busy=true]').or(own.page.getByText('Loading…'));
       await app.eventually(async () => (await waiting.count()) === 0);
     };
     await own.page.getByRole('button', { name: 'Note', exact: true }).click();
@@ -272,7 +272,7 @@ describe('messages in the console', function () {
     await slowDown(-1);
     await page.evaluate(loseAnswers);
     await button('Send').click();
-    await page.getByRole('alert').filter({ hasText: 'The service does not answer' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The service is not responding' }).waitFor();
     expect(await messages(id)).to.have.length(2);
     await page.evaluate(loseNothing);
     await button('Send').click();

@@ -74,11 +74,11 @@ describe('what is on its way in the console', function () {
     expect(await reply().inputValue()).to.equal('');
     expect(await send().isEnabled()).to.equal(true);
     await to('Ada');
-    await page.getByText('Your message is on its way.').waitFor();
+    await page.getByText('Sending…').waitFor();
     expect(await send().isDisabled()).to.equal(true);
     await reply().press('Control+Enter');
     held.release();
-    await page.getByText('Ctrl and Enter sends it.').waitFor();
+    await page.getByText('Ctrl+Enter sends.').waitFor();
     expect(await reply().inputValue()).to.equal('');
     await to('Bert');
     await to('Ada');
@@ -100,7 +100,7 @@ describe('what is on its way in the console', function () {
     await app.eventually(async () => held.count === 1);
     await reply().fill('On');
     held.release();
-    await page.getByText('Ctrl and Enter sends it.').waitFor();
+    await page.getByText('Ctrl+Enter sends.').waitFor();
     expect(await reply().inputValue()).to.equal('On');
     expect(await contents(id)).to.deep.equal(['Hello', 'We open at nine']);
     await reply().fill('');
@@ -123,7 +123,7 @@ describe('what is on its way in the console', function () {
     await app.eventually(async () => (await contents(id)).length === 2);
     await to('Dora');
     lose();
-    await page.locator('.toast').filter({ hasText: 'Your message was not sent, and is kept.' }).waitFor();
+    await page.locator('.toast').filter({ hasText: 'Message not sent. Your draft is kept.' }).waitFor();
     await page.unrouteAll();
     await to('Cleo');
     expect(await reply().inputValue()).to.equal('Come on Sunday');
@@ -175,11 +175,11 @@ describe('what is on its way in the console', function () {
     const held = new HeldAnswers();
     await page.route('**/api/v1/accounts/1/labels', held.hold);
     await page.goto(`${app.url}/console/settings/labels`);
-    await page.getByRole('alert').filter({ hasText: 'has not answered within 20 seconds' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'did not respond within 20 seconds' }).waitFor();
     held.release();
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('There are no labels yet').waitFor();
+    await page.getByText('No labels yet').waitFor();
     watched.expectNoProblems();
   });
 });

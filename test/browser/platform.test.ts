@@ -41,8 +41,8 @@ describe('the platform in the console', function () {
     expect(await accounts()).to.have.members([own, 'Tenant two']);
     // The account in which one stands is not deleted by a slip.
     expect(await button(`Delete ${own}`).count()).to.equal(0);
-    await button('Check the ledger').click();
-    await page.getByText('All of it holds').waitFor();
+    await button('Check ledger').click();
+    await page.getByText('No violations').waitFor();
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
       await watched.expectAccessible();
@@ -59,7 +59,7 @@ describe('the platform in the console', function () {
   it('is not for administrators of an account alone, who are told so', async () => {
     const { headers } = await addPerson(app, { name: 'Grace', role: 'administrator' });
     const watched = await signedIn(browser, app, headers.api_access_token, '/console/settings/platform');
-    await watched.page.getByText('Only platform administrators may see this page.').waitFor();
+    await watched.page.getByText('Only platform administrators can open this page.').waitFor();
     const links = watched.page.getByRole('navigation', { name: 'Console' }).getByRole('link');
     expect(await links.allTextContents())
       .to.include('Account')

@@ -68,7 +68,7 @@ describe('the page of the built-in receiver', function () {
   it('tells the receiver how to answer, by the keyboard', async () => {
     const watched = await enter(1440);
     const { page } = watched;
-    await page.getByLabel('Answer 200').focus();
+    await page.getByLabel('Respond 200').focus();
     await page.keyboard.press('ArrowDown');
     await app.eventually(async () => (await app.get('/play/requests')).body.mode === 'fail');
     await page.keyboard.press('ArrowUp');
@@ -79,7 +79,7 @@ describe('the page of the built-in receiver', function () {
   it('shows what was chosen last, whatever was asked before it was taken, and goes on from there by the keyboard', async () => {
     const watched = await enter(1440);
     const { page } = watched;
-    const [ok, fail] = [page.getByLabel('Answer 200'), page.getByLabel('Fail with 500')];
+    const [ok, fail] = [page.getByLabel('Respond 200'), page.getByLabel('Respond 500')];
     const mode = async () => (await app.get('/play/requests')).body.mode;
     const looked = async (times: number): Promise<void> => {
       for (let look = 0; look < times; look += 1) await page.waitForResponse('**/play/requests?*');
@@ -205,7 +205,7 @@ describe('the page of the built-in receiver', function () {
     const before = page.getByRole('listitem').filter({ hasText: 'before' });
     await before.locator('summary').click();
     await page.context().setOffline(true);
-    await page.getByRole('alert').getByText('does not answer: trying again').waitFor();
+    await page.getByRole('alert').getByText('is not responding. Retrying').waitFor();
     await post('meanwhile');
     await page.context().setOffline(false);
     await page.getByRole('listitem').filter({ hasText: 'meanwhile' }).waitFor();

@@ -61,7 +61,7 @@ describe('the pages of plugins', function () {
   const plugin = async () => (await app.get(`${base}/seller`)).body;
   const choose = (manifest: { id: string } & Record<string, unknown>, source = code) =>
     page
-      .getByLabel('Package of a plugin')
+      .getByLabel('Plugin package')
       .setInputFiles({ name: 'plugin.tgz', mimeType: 'application/gzip', buffer: pluginArchive(manifest, source) });
   const install = () => page.getByRole('button', { name: 'Install' }).click();
   const visit = async (path: string): Promise<void> => {
@@ -71,8 +71,8 @@ describe('the pages of plugins', function () {
   };
 
   it('say what to do where there are none', async () => {
-    await page.getByText('No plugin is installed. Choose a package above.').waitFor();
-    await page.getByText('No plugin can run. Install one above.').waitFor();
+    await page.getByText('No plugins installed. Choose a package above.').waitFor();
+    await page.getByText('No plugins available. Install one above.').waitFor();
     await install();
     await page.getByRole('alert').filter({ hasText: 'Choose a file first' }).waitFor();
     await watched.expectAccessible();
@@ -82,7 +82,7 @@ describe('the pages of plugins', function () {
   it('refuse what is no package, with every problem', async () => {
     await choose({ id: 'seller', version: 'x', main: 'bot.sh' });
     await install();
-    const problems = page.getByRole('list', { name: 'Problems of the package' });
+    const problems = page.getByRole('list', { name: 'Package problems' });
     await problems.waitFor();
     expect((await problems.textContent()) ?? '')
       .to.include('`version`')
@@ -109,7 +109,7 @@ describe('the pages of plugins', function () {
     see();
     await page.getByRole('progressbar').waitFor({ state: 'detached' });
     await page.unroute(`**${base}`);
-    await toast('1.0.0 is installed');
+    await toast('1.0.0 installed');
     const row = page.getByRole('row', { name: /Seller/ });
     await row.getByText('Enabled').waitFor();
     expect((await plugin()).version).to.equal('1.0.0');
@@ -151,7 +151,7 @@ describe('the pages of plugins', function () {
     const text = (await panel.textContent()) ?? '';
     expect(text).to.include('Add and remove labels').and.include('SHOP_KEY').and.include('Usually "');
     for (const one of xssTexts.slice(0, 5)) expect(text).to.include(one);
-    await panel.getByText('Its settings').click();
+    await panel.getByText('Settings').click();
     await watched.expectAccessible();
     watched.expectNoProblems(/status of 422/);
   });
@@ -161,14 +161,14 @@ describe('the pages of plugins', function () {
     expect((await app.post('agent_bots', bot)).status).to.equal(201);
     await choose(second);
     await install();
-    await toast('2.0.0 is installed, and waits for approval');
+    await toast('2.0.0 installed, pending approval');
     await page.getByRole('link', { name: 'Seller' }).click();
     const waiting = page.getByRole('region', { name: 'Version 2.0.0' });
-    await waiting.getByText('Version 1.0.0 runs until you decide').waitFor();
+    await waiting.getByText('Version 1.0.0 keeps running until you approve').waitFor();
     const listed = (name: string) => waiting.getByRole('list', { name }).textContent();
     expect(await listed('New permissions')).to.equal("+ Read the customer's e-mail address (contact.email)");
-    expect(await listed('Permissions that go')).to.include('Add and remove labels of conversations');
-    expect(await listed('Bots whose settings it refuses'))
+    expect(await listed('Permissions removed')).to.include('Add and remove labels of conversations');
+    expect(await listed('Incompatible bots'))
       .to.include(`Bot ${attack} (account 1)`)
       .and.include('/config/greeting');
     for (const width of widths) {
@@ -200,7 +200,7 @@ describe('the pages of plugins', function () {
     await toast('runs version 2.0.0');
     expect((await plugin()).version).to.equal('2.0.0');
     expect((await app.get('agent_bots')).body.payload[0].disabled_reason).to.equal('config_invalid');
-    await page.getByRole('row', { name: /Bot/ }).getByText('refuses its settings').waitFor();
+    await page.getByRole('row', { name: /Bot/ }).getByText('Invalid settings').waitFor();
     await page.getByRole('button', { name: 'Roll back to 1.0.0' }).click();
     await yes();
     await page.getByRole('region', { name: 'Version 1.0.0' }).waitFor();
@@ -252,16 +252,16 @@ describe('the pages of plugins', function () {
   it('are for administrators, and those of the platform for its own alone', async () => {
     const { headers } = await addPerson(app, { name: 'Margaret', role: 'administrator' });
     const other = await signedIn(browser, app, headers.api_access_token, '/console/plugins');
-    await other.page.getByText('A platform administrator can install one').waitFor();
+    await other.page.getByText('Platform administrators install them').waitFor();
     expect(await other.page.getByRole('button', { name: 'Install' }).count()).to.equal(0);
     await other.page.goto(`${app.url}/console/plugins/seller`);
-    await other.page.getByText('Only platform administrators may see this page').waitFor();
+    await other.page.getByText('Only platform administrators can open this page').waitFor();
     other.expectNoProblems();
     await other.close();
     const agent = await addPerson(app, { name: 'Katherine' });
     const token = agent.headers.api_access_token;
     const seen = await signedIn(browser, app, token, '/console/plugins');
-    await seen.page.getByText('Only administrators of the account may see this page').waitFor();
+    await seen.page.getByText('Only administrators can open this page').waitFor();
     const links = () => seen.page.getByRole('navigation', { name: 'Console' }).getByRole('link').allTextContents();
     expect(await links())
       .to.include('Bots')

@@ -70,7 +70,7 @@ describe('the pages of runs', function () {
   }
 
   it('say what to do where there are none', async () => {
-    await page.getByText('No bot has run yet').waitFor();
+    await page.getByText('No runs yet').waitFor();
     expect(await page.locator('main').getByRole('link', { name: 'inboxes' }).getAttribute('href')).to.equal(
       '/console/settings/inboxes',
     );
@@ -111,8 +111,8 @@ describe('the pages of runs', function () {
     const { id } = await play('thrower', attack);
     await visit(`runs/${id}`);
     const text = await shown();
-    expect(text).to.include(`Error: ${attack}`).and.include('People got the conversation').and.include('bot.js');
-    expect(text).to.include('What it wanted done').and.include('soon');
+    expect(text).to.include(`Error: ${attack}`).and.include('Handed off to an agent').and.include('bot.js');
+    expect(text).to.include('Actions').and.include('soon');
     watched.expectNoProblems();
   });
 
@@ -135,7 +135,7 @@ describe('the pages of runs', function () {
     await visit(`runs/${run.id}`);
     await page.getByRole('heading', { level: 2, name: 'Knowledge and model' }).waitFor();
     const text = await shown();
-    expect(text).to.include('100 of the prompt, 20 of the answer').and.include('tool_calls').and.include('small');
+    expect(text).to.include('100 prompt, 20 completion').and.include('tool_calls').and.include('small');
     expect(text).to.include(`Be kind ${attack}`).and.include('When is your shop open?');
     const passage = page.getByRole('row', { name: /Opening hours/ });
     expect(await passage.textContent())
@@ -163,15 +163,15 @@ describe('the pages of runs', function () {
       await page.keyboard.press('Enter');
     };
     await press();
-    await page.getByText('It ended exactly as it was recorded').waitFor();
+    await page.getByText('Identical to the recorded run').waitFor();
     const [{ actions }] = (await app.query<{ actions: object[] }>('SELECT actions FROM bot_runs WHERE id = $1', [
       id,
     ])) as [{ actions: { content?: string }[] }];
     const changed = [actions[0], { type: 'note', content: `other ${attack}` }, actions[2]];
     await app.query('UPDATE bot_runs SET actions = $2::json WHERE id = $1', [id, JSON.stringify(changed)]);
     await press();
-    await page.getByText('It did not end as it was recorded').waitFor();
-    const lines = page.getByRole('list', { name: 'Difference to the recorded run' }).getByRole('listitem');
+    await page.getByText('Different from the recorded run').waitFor();
+    const lines = page.getByRole('list', { name: 'Differences from the recorded run' }).getByRole('listitem');
     const told = (await lines.allTextContents()).map((line) => line.replace('Details', '|').split('|')[0]);
     expect(told).to.deep.equal([
       'as recorded noteone',
@@ -186,7 +186,7 @@ describe('the pages of runs', function () {
     await page.getByRole('alert').filter({ hasText: 'The code of this run is not stored' }).waitFor();
     await app.query('UPDATE bot_runs SET erased_at = now() WHERE id = $1', [id]);
     await visit(`runs/${id}`);
-    expect(await shown()).to.include('was deleted, together with a message');
+    expect(await shown()).to.include('was erased with a message');
     expect(await page.getByRole('button', { name: 'Replay' }).count()).to.equal(0);
     watched.expectNoProblems(/status of 409/);
   });
@@ -214,7 +214,7 @@ describe('the pages of runs', function () {
     await page.getByLabel('Bot', { exact: true }).selectOption('thrower');
     await page.getByLabel('Outcome').selectOption('threw');
     await listOf(2);
-    await page.getByLabel('Number of the conversation').fill(String(conversation));
+    await page.getByLabel('Conversation ID').fill(String(conversation));
     await page.keyboard.press('Enter');
     await listOf(1);
     expect(new URL(page.url()).search).to.equal(
@@ -223,11 +223,11 @@ describe('the pages of runs', function () {
     await page.reload();
     await listOf(1);
     await page.getByLabel('Outcome').selectOption('memory');
-    await page.getByText('No run fits these filters').waitFor();
-    await page.getByLabel('Number of the conversation').fill('999999');
+    await page.getByText('No runs match these filters').waitFor();
+    await page.getByLabel('Conversation ID').fill('999999');
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('alert').filter({ hasText: 'Conversation not found' }).waitFor();
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await listOf(25);
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
@@ -248,7 +248,7 @@ describe('the pages of runs', function () {
     await agent.page.getByRole('link', { name: `Run ${id}` }).click();
     await agent.page.getByRole('heading', { level: 1, name: `Run ${id}` }).waitFor();
     await agent.page.getByRole('button', { name: 'Replay' }).click();
-    await agent.page.getByText('It ended exactly as it was recorded').waitFor();
+    await agent.page.getByText('Identical to the recorded run').waitFor();
     await agent.page.goto(`${app.url}/console/runs/${other.id}`);
     await agent.page.getByRole('alert').filter({ hasText: 'may not see' }).waitFor();
     await agent.page.goto(`${app.url}/console/runs/none`);

@@ -143,7 +143,7 @@ describe('the pictures of the documentation', function () {
         await answers.nth(index).waitFor();
       }
       await page.getByRole('button', { name: 'Take over' }).click();
-      await page.getByText('Shop assistant is silent: a person is assigned.', { exact: true }).first().waitFor();
+      await page.getByText('Shop assistant is paused: an agent is assigned.', { exact: true }).first().waitFor();
       await page.waitForTimeout(1_500);
       await takePicture(page, 'chat');
     }

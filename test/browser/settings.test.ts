@@ -57,12 +57,12 @@ describe('the settings in the console', function () {
     const code = await page.getByLabel('Embed code', { exact: true }).textContent();
     expect(code).to.equal(`<script src="${app.url}/widget.js" data-inbox="${identifier}" async></script>`);
     await page.getByLabel('Bot', { exact: true }).selectOption({ index: 1 });
-    await toast('From now on');
+    await toast('Bot saved.');
     expect((await app.get(`inboxes/${id}/agent_bot`)).body.agent_bot).to.not.equal(null);
-    await page.getByLabel('Origins that may show the chat').fill('https://shop.example.com\nnonsense');
+    await page.getByLabel('Allowed origins').fill('https://shop.example.com\nnonsense');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByLabel('Origins that may show the chat').fill('https://shop.example.com');
+    await page.getByLabel('Allowed origins').fill('https://shop.example.com');
     await page.getByRole('button', { name: 'Save' }).click();
     await toast('Saved.');
     expect((await app.get(`inboxes/${id}`)).body.allowed_origins).to.deep.equal(['https://shop.example.com']);
@@ -79,10 +79,10 @@ describe('the settings in the console', function () {
     await open('Agents');
     await page.getByRole('button', { name: 'Invite an agent' }).click();
     await page.getByLabel('Name').fill('Grace');
-    await page.getByLabel('E-mail').fill('no address');
+    await page.getByLabel('Email').fill('no address');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
-    await page.getByLabel('E-mail').fill('grace@example.com');
+    await page.getByLabel('Email').fill('grace@example.com');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByRole('cell', { name: 'grace@example.com' }).waitFor();
     await page.getByRole('button', { name: 'Edit Grace' }).click();
@@ -110,7 +110,7 @@ describe('the settings in the console', function () {
 
   it('find events in the catalogue, and keep the search in the address', async () => {
     await open('Event catalogue');
-    await page.getByLabel('Find').fill('message_created');
+    await page.getByLabel('Search').fill('message_created');
     expect(await page.locator('section').count()).to.equal(2);
     await page.locator('summary').first().click();
     expect(JSON.parse((await page.locator('section pre').first().textContent()) ?? '')).to.include({
@@ -127,11 +127,11 @@ describe('the settings in the console', function () {
   it('reset the access token, show the new one once, and keep the person signed in', async () => {
     const { headers } = await addPerson(app, { name: 'Margaret', role: 'administrator' });
     const own = await signedIn(browser, app, headers.api_access_token, '/console/settings/tokens');
-    await own.page.getByRole('button', { name: 'Reset the access token' }).click();
+    await own.page.getByRole('button', { name: 'Reset access token' }).click();
     await own.page.getByRole('button', { name: 'Yes' }).click();
-    const token = (await own.page.getByLabel('Your new access token', { exact: true }).textContent()) ?? '';
+    const token = (await own.page.getByLabel('New access token', { exact: true }).textContent()) ?? '';
     // By then it has signed in with it.
-    await own.page.locator('.toast').filter({ hasText: 'Your access token was reset.' }).waitFor();
+    await own.page.locator('.toast').filter({ hasText: 'Access token reset.' }).waitFor();
     expect((await app.get('/api/v1/profile', headers)).status).to.equal(401);
     expect((await app.get('/api/v1/profile', { api_access_token: token })).body.name).to.equal('Margaret');
     await own.page.reload();
@@ -152,7 +152,7 @@ describe('the settings in the console', function () {
     await agent.page.getByRole('row', { name: /Katherine.*Busy/ }).waitFor();
     expect(await agent.page.getByRole('button', { name: 'Invite an agent' }).count()).to.equal(0);
     await agent.page.goto(`${app.url}/console/settings/tokens`);
-    await agent.page.getByText('Only administrators of the account may see this page').waitFor();
+    await agent.page.getByText('Only administrators can open this page').waitFor();
     agent.expectNoProblems();
     await agent.close();
   });

@@ -44,7 +44,7 @@ describe('sign-ins and access tokens in the console', function () {
     const stranger = page.getByRole('row', { name: '<img src=x onerror=alert(1)>' });
     await stranger.waitFor();
     await expectAtAllWidths(watched);
-    await stranger.getByRole('button', { name: /^End the sign-in/ }).press('Enter');
+    await stranger.getByRole('button', { name: /^Sign out/ }).press('Enter');
     await stranger.waitFor({ state: 'detached' });
     expect((await fetch(`${app.url}/api/v1/profile`, { headers: { ...ownPage, cookie } })).status).to.equal(401);
     await own.getByRole('button').click();
@@ -72,7 +72,7 @@ describe('sign-ins and access tokens in the console', function () {
     const { payload } = (await (await fetch(url, { headers: other })).json()) as { payload: Held[] };
     const theirs = payload.find(({ kind, current }) => kind === 'sign_in' && !current);
     expect((await fetch(`${url}/${theirs?.id}`, { method: 'DELETE', headers: other })).status).to.equal(200);
-    await watched.page.getByText('You have been signed out. Sign in again to go on.').waitFor();
+    await watched.page.getByText('You were signed out. Sign in again to continue.').waitFor();
     watched.expectNoProblems(/status of 401/);
     await watched.close();
   });
@@ -86,9 +86,9 @@ describe('sign-ins and access tokens in the console', function () {
     expect(await page.content()).to.not.include(token);
     await page.getByRole('button', { name: `Revoke …${token.slice(-4)}` }).click();
     await page.getByRole('button', { name: 'Yes' }).click();
-    await page.getByText('You have no access token.').waitFor();
+    await page.getByText('No access token.').waitFor();
     expect((await app.get('/api/v1/profile', headers)).status).to.equal(401);
-    await page.getByRole('button', { name: 'Reset the access token' }).click();
+    await page.getByRole('button', { name: 'Reset access token' }).click();
     await page.getByRole('button', { name: 'Yes' }).click();
     const made = (await page.locator('pre').textContent()) ?? '';
     await page.getByRole('row', { name: made.slice(-4) }).waitFor();
@@ -105,7 +105,7 @@ describe('sign-ins and access tokens in the console', function () {
       body: JSON.stringify({ access_token: adminToken }),
     });
     const watched = await signedIn(browser, app, adminToken, path);
-    await watched.page.getByRole('row', { name: 'A browser without a name' }).waitFor();
+    await watched.page.getByRole('row', { name: 'Unknown browser' }).waitFor();
     await watched.close();
   });
 });

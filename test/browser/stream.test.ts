@@ -63,7 +63,7 @@ describe('the stream of events behind the console', function () {
     const held = new HeldAnswers();
     await page.route(tickets, held.hold);
     await open(list);
-    await page.getByText('No customer has written yet').waitFor();
+    await page.getByText('No conversations yet').waitFor();
     await app.eventually(async () => held.count > 0);
     await customers.writes(inbox, 'Ada', 'Where is my order?');
     await placed();
@@ -124,7 +124,7 @@ describe('the stream of events behind the console', function () {
       .locator('tbody tr')
       .filter({ hasText: /message_created.*Hello/ })
       .waitFor();
-    expect(await page.getByText('some events cannot be shown').count()).to.equal(0);
+    expect(await page.getByText('Some events were missed').count()).to.equal(0);
     await link('Labels').click();
     await (await follow()).close();
     expect(await mark(/Live/).count()).to.equal(0);
@@ -140,17 +140,17 @@ describe('the stream of events behind the console', function () {
     await own.page.getByRole('button', { name: 'Sign in' }).click();
     const status = own.page.locator('.person').getByRole('status');
     await status.filter({ hasText: /^Live$/ }).waitFor();
-    expect(await own.page.getByText('some events cannot be shown').count()).to.equal(0);
+    expect(await own.page.getByText('Some events were missed').count()).to.equal(0);
     await own.page.route('**/events/stream?*', (route) =>
       route.fulfill({ status: 410, json: { error: 'The feed is not kept as far back', code: 'cursor_expired' } }),
     );
     const refused = own.page.waitForResponse((response) => response.status() === 410);
     network.cut();
-    await status.filter({ hasText: 'The service does not answer' }).waitFor();
+    await status.filter({ hasText: 'The service is not responding' }).waitFor();
     network.wake();
     await refused;
     await own.page.unrouteAll({ behavior: 'ignoreErrors' });
-    await own.page.getByText('some events cannot be shown').waitFor();
+    await own.page.getByText('Some events were missed').waitFor();
     await customers.writes(inbox, 'Dora', 'Good morning');
     await own.page
       .locator('tbody tr')

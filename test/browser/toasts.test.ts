@@ -25,8 +25,8 @@ describe('what the console says of what was done', function () {
     await app?.stop();
   });
 
-  const refusal = () => page.getByRole('alert').filter({ hasText: 'The browser did not let this page copy' });
-  const dialog = () => page.getByRole('dialog', { name: 'The signing secret' });
+  const refusal = () => page.getByRole('alert').filter({ hasText: 'Copying was blocked by the browser' });
+  const dialog = () => page.getByRole('dialog', { name: 'Signing secret' });
   const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
 
   it('can be read and put away in a dialog, by keyboard too, and stays when the dialog is closed', async () => {

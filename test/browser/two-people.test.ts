@@ -71,7 +71,7 @@ describe('a page of one person in a browser that is signed in as another by now'
 
   const refusal = (page: Page) => page.getByRole('alert').filter({ hasText: 'Somebody else is signed in' }).first();
   const notice = (page: Page) =>
-    page.getByRole('alert').filter({ hasText: 'Bob is signed in in this browser now' }).first();
+    page.getByRole('alert').filter({ hasText: 'This browser is now signed in as Bob' }).first();
   const dark = /status of 401|ERR_CONNECTION_RESET/;
 
   it("sends nothing as the other, goes on as the other, and keeps what was written for its writer's eyes", async () => {
@@ -139,7 +139,7 @@ describe('a page of one person in a browser that is signed in as another by now'
     await other.page.goto(`${app.url}/console/settings/labels`);
     await shows(other.page, 'Alice');
     await button(other.page, 'Sign out').click();
-    await page.getByRole('alert').filter({ hasText: 'You have been signed out. Sign in again to go on.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'You were signed out. Sign in again to continue.' }).waitFor();
     await other.page.getByLabel('Access token').fill(bob.headers.api_access_token);
     await button(other.page, 'Sign in').click();
     await shows(page, 'Bob');

@@ -39,12 +39,12 @@ describe('webhooks in the console', function () {
 
   async function openOwn(webhook: Body): Promise<void> {
     await open(`/console/webhooks/${webhook.id}`, `Webhook ${webhook.id}`);
-    await button('Test').waitFor();
+    await button('Send test').waitFor();
   }
 
   it('say what to do where there are none, and are made by keyboard, with a secret that is shown once', async () => {
     await open('/console/webhooks', 'Webhooks');
-    await page.getByText('Make a webhook with “New webhook”').waitFor();
+    await page.getByText('No webhooks yet').waitFor();
     await button('New webhook').focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('URL', { exact: true }).fill('ftp://example.com/hook');
@@ -75,7 +75,7 @@ describe('webhooks in the console', function () {
     verify(secret, post!);
     await sending.eventuallyIn(made, 'delivered');
     await page.reload();
-    await page.getByText('100 % of 1 attempts arrived').waitFor();
+    await page.getByText('100 % of 1 attempts delivered').waitFor();
     expect(await page.getByText(secret).count()).to.equal(0);
     await expectAtAllWidths(watched);
     watched.expectNoProblems(/status of 422/);
@@ -92,22 +92,22 @@ describe('webhooks in the console', function () {
     await dialog.getByLabel('Format', { exact: true }).selectOption({ label: 'Chatwoot' });
     await dialog.getByLabel('Active', { exact: true }).uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('switched off').waitFor();
+    await page.getByText('disabled').waitFor();
     const [changed] = (await sending.app.get('webhooks')).body.payload;
     expect(changed).to.include({ name: 'Other', active: false, format: 'chatwoot' });
     expect(changed.inbox_id).to.be.a('number');
     expect(changed.subscriptions).to.have.length(15);
     await page.getByRole('link', { name: 'Other' }).click();
-    await button('Test').click();
-    await toast('switched off');
+    await button('Send test').click();
+    await toast('disabled');
     expect(await fact('Format').textContent()).to.equal('Chatwoot');
-    await button('Switch on').click();
+    await button('Enable').click();
     await button('Pause').waitFor();
     await button('Delete').click();
     await button('No').click();
     await button('Delete').click();
     await button('Yes').click();
-    await page.getByText('Make a webhook with “New webhook”').waitFor();
+    await page.getByText('No webhooks yet').waitFor();
     expect((await sending.app.get('webhooks')).body.payload).to.deep.equal([]);
     watched.expectNoProblems(/status of 409/);
   });
@@ -115,17 +115,17 @@ describe('webhooks in the console', function () {
   it('are tried, and what the receiver answers is seen at once', async () => {
     const webhook = await sending.webhookFor('message_created');
     await openOwn(webhook);
-    await page.getByText('Nothing was sent yet.').first().waitFor();
+    await page.getByText('No deliveries yet.').first().waitFor();
     await expectAtAllWidths(watched);
-    await button('Test').click();
-    await page.getByText(/The receiver answered 200 in \d+ ms/).waitFor();
+    await button('Send test').click();
+    await page.getByText(/Delivered: response 200 in \d+ ms/).waitFor();
     const [post] = await sending.receiver.waitFor(1);
     expect(post!.headers).to.include({ 'webhook-test': 'true' });
     expect(post!.body).to.include({ event: 'message_created' });
     sending.receiver.answerWith(fail);
     await page.getByLabel('Sample of', { exact: true }).selectOption('contact_deleted');
-    await button('Test').click();
-    await page.getByText('The test did not arrive: bad_status').waitFor();
+    await button('Send test').click();
+    await page.getByText('Test failed: bad_status').waitFor();
     expect((await sending.receiver.waitFor(2))[1]!.body).to.include({ event: 'contact_deleted' });
     await page.getByRole('row', { name: /contact_deleted.*exhausted/ }).waitFor();
     await expectAtAllWidths(watched);
@@ -137,7 +137,7 @@ describe('webhooks in the console', function () {
     const id = await sending.conversation();
     await openOwn(webhook);
     await button('Pause').click();
-    await toast('Nothing is sent until you resume it');
+    await toast('Webhook paused');
     expect(await fact('State').textContent()).to.equal('paused');
     await sending.say(id, 'one');
     await sending.say(id, 'two');
@@ -158,9 +158,9 @@ describe('webhooks in the console', function () {
     await button('Resume').waitFor();
     await sending.say(id, 'three');
     await page.getByRole('row', { name: /message_created.*pending/ }).waitFor();
-    await button('Cancel what waits').click();
+    await button('Cancel pending').click();
     await button('Yes').click();
-    await toast('1 deliveries are cancelled');
+    await toast('1 delivery cancelled');
     await sending.eventuallyIn(webhook, 'cancelled');
     expect(sending.contents).to.deep.equal(['one', 'two']);
     watched.expectNoProblems();
@@ -174,25 +174,25 @@ describe('webhooks in the console', function () {
     await openOwn(webhook);
     await page.getByText('410').first().waitFor();
     await button('Recover').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.keyboard.press('Escape');
-    await button('Switch on').click();
+    await button('Enable').click();
     await button('Pause').waitFor();
     sending.receiver.answerWith((_, response) => response.end());
     await button('Recover').click();
     await watched.expectAccessible();
-    await page.getByLabel('Created since', { exact: true }).fill('');
-    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-    await page.getByLabel('Created since', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
-    await page.getByLabel('Created since', { exact: true }).fill('2020-01-01T00:00:00');
-    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('Sent again, all have ended: 1 of 1').waitFor();
-    await page.getByText('1 arrived, 0 are tried again').waitFor();
+    await page.getByLabel('Created after', { exact: true }).fill('');
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
+    await page.getByLabel('Created after', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor();
+    await page.getByLabel('Created after', { exact: true }).fill('2020-01-01T00:00:00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
+    await page.getByText('Recovered: 1 of 1').waitFor();
+    await page.getByText('1 delivered, 0 failing').waitFor();
     expect(sending.contents).to.deep.equal(['lost', 'lost']);
     expect(new URL(page.url()).search).to.match(/recovery=\d+/);
     await page.reload();
-    await page.getByText('Sent again, all have ended: 1 of 1').waitFor();
+    await page.getByText('Recovered: 1 of 1').waitFor();
     await expectAtAllWidths(watched);
     await button('Close').click();
     expect(new URL(page.url()).search).to.equal('');
@@ -202,7 +202,7 @@ describe('webhooks in the console', function () {
   it('rotate their secret: posts carry signatures of both', async () => {
     const webhook = await sending.webhookFor('contact_created');
     await openOwn(webhook);
-    await button('Rotate the secret').click();
+    await button('Rotate secret').click();
     await button('Yes').click();
     const secret = (await page.getByLabel('Signing secret', { exact: true }).textContent()) ?? '';
     expect(secret)
@@ -246,7 +246,7 @@ describe('webhooks in the console', function () {
     expect(links).to.not.include.members(['Webhooks']).and.not.include.members(['Deliveries']);
     for (const path of ['webhooks', `webhooks/${webhook.id}`, 'deliveries', 'deliveries/1']) {
       await agent.page.goto(`${sending.app.url}/console/${path}`);
-      await agent.page.getByText('Only administrators of the account may see this page').waitFor();
+      await agent.page.getByText('Only administrators can open this page').waitFor();
     }
     agent.expectNoProblems();
     await agent.close();

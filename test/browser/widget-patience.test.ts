@@ -156,10 +156,10 @@ describe('what the widget has not sent yet', function () {
       });
       await say('Is anybody there?');
       await waiting().getByText('Sending… Too many messages.').waitFor();
-      await page.getByText('No connection.').waitFor();
+      await page.getByText('You are offline.').waitFor();
       seen.resolve();
       await waiting().waitFor({ state: 'detached' });
-      expect(await page.getByText('No connection.').count()).to.equal(0);
+      expect(await page.getByText('You are offline.').count()).to.equal(0);
       expect(tried).to.have.lengthOf(10);
       const [first = 0, , , , fifth = 0, sixth = 0, seventh = 0] = tried;
       // Four pauses, which are at least so long together where nothing wakes.

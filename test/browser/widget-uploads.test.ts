@@ -105,7 +105,7 @@ describe('large files in the widget on a slow line', function () {
     const alert = page.getByRole('alert').filter({ hasText: 'Not sent: the connection broke.' });
     await alert.waitFor();
     expect(await texts()).to.deep.equal(['Hello', 'Did you get it?']);
-    expect(await page.getByText('No connection.').count()).to.equal(0);
+    expect(await page.getByText('You are offline.').count()).to.equal(0);
     await watched.expectAccessible();
     line.breaksAfter = Infinity;
     await page.getByRole('button', { name: 'Try again' }).click();

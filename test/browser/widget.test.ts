@@ -174,7 +174,7 @@ describe('the widget in a browser', function () {
     // Who chose by the keyboard goes on by it.
     await page.getByRole('textbox', { name: 'Message' }).and(page.locator(':focus')).waitFor();
     await write(id, { content: 'Where can we reach you?', content_type: 'input_email' });
-    await page.getByRole('textbox', { name: 'Your e-mail address' }).fill('vera@example.com');
+    await page.getByRole('textbox', { name: 'Your email address' }).fill('vera@example.com');
     await watched.expectAccessible();
     await page.getByRole('button', { name: 'Send address' }).click();
     await bubble(page, 'vera@example.com').waitFor();
@@ -203,10 +203,10 @@ describe('the widget in a browser', function () {
     await app.eventually(async () => (await heard(inbox)).length === 2);
     await app.app.stop();
     await say(page, 'Third');
-    await page.getByText('No connection.').waitFor();
+    await page.getByText('You are offline.').waitFor();
     app = await TestApp.start({ ...settings(), databaseUrl: app.databaseUrl });
     await page.getByText('Sending…').waitFor({ state: 'detached' });
-    await page.getByText('No connection.').waitFor({ state: 'detached' });
+    await page.getByText('You are offline.').waitFor({ state: 'detached' });
     expect((await heard(inbox)).map(({ content }) => content)).to.deep.equal(['First', 'Second', 'Third']);
     await write(await conversationIn(inbox), { content: 'Welcome back' });
     await bubble(page, 'Welcome back').waitFor();

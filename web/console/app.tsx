@@ -1,10 +1,11 @@
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
-import { Dialogs } from './kit/dialog.tsx';
+import { confirmDiscard, Dialogs } from './kit/dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import type { PageRow } from './page-row.ts';
 import { Sentence } from './kit/sentence.tsx';
+import { hasUnsaved, warnBeforeUnload } from './kit/unsaved.ts';
 import { FailedPage } from './failed-page.tsx';
 import { followLinks, go, keepAccountInLinks, match, place } from './router.ts';
 import { sections } from './sections.ts';
@@ -16,7 +17,8 @@ const rows = sections.flatMap((section) => section.rows);
 /** The console: the page for signing in, or the navigation and the view of the present address. */
 export function App() {
   useEffect(() => {
-    followLinks();
+    followLinks(() => !hasUnsaved() || confirmDiscard());
+    warnBeforeUnload();
     keepAccountInLinks();
     // A link that is pasted where the console is open loads no page.
     addEventListener('hashchange', () => location.hash.startsWith('#link=') && void beginSession());
@@ -30,7 +32,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <Navigation profile={profile} account={account} />
       {/* Nothing of another account or person stays on the screen. */}
@@ -51,10 +53,7 @@ function View({ account, accounts }: { account: Membership | null; accounts: rea
   const found = findRow(path);
   if (account === null) return <NoAccount accounts={accounts} />;
   if (isHome) return null;
-  if (!found)
-    return (
-      <Sentence title="Not found">There is nothing at this address. The navigation leads to what there is.</Sentence>
-    );
+  if (!found) return <Sentence title="Not found">This page does not exist.</Sentence>;
   const { row, parameters } = found;
   if (!mayOpen(row)) return <Refusal row={row} />;
   const Shown = row.view;
@@ -63,10 +62,13 @@ function View({ account, accounts }: { account: Membership | null; accounts: rea
 
 function NoAccount({ accounts }: { accounts: readonly Membership[] }) {
   if (accounts.length === 0)
-    return <Sentence title="No account">You belong to no account: ask an administrator to invite you.</Sentence>;
+    return (
+      <Sentence title="No account">You are not a member of any account. Ask an administrator to invite you.</Sentence>
+    );
   return (
-    <Sentence title="Not your account">
-      You do not belong to the account of this address, or there is none any more. Yours:{' '}
+    <Sentence title="Account not found">
+      {' '}
+      This account does not exist, or you are not a member of it. Your accounts:{' '}
       {accounts.map(({ id, name }, index) => (
         <Fragment key={id}>
           {index > 0 && ', '}
@@ -79,9 +81,9 @@ function NoAccount({ accounts }: { accounts: readonly Membership[] }) {
 
 function Refusal({ row: { administrators } }: { row: PageRow }) {
   return administrators ? (
-    <Sentence title="For administrators">Only administrators of the account may see this page.</Sentence>
+    <Sentence title="Permission denied">Only administrators can open this page.</Sentence>
   ) : (
-    <Sentence title="For the platform">Only platform administrators may see this page.</Sentence>
+    <Sentence title="Permission denied">Only platform administrators can open this page.</Sentence>
   );
 }
 

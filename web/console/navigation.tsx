@@ -75,7 +75,7 @@ function Accounts({ profile, account }: Props) {
 function LiveMark() {
   const state = useStore(live.state);
   const problem = useStore(live.problem);
-  const absence = problem === null ? '' : `No events at the moment. ${problem}`;
+  const absence = problem === null ? '' : `Offline: no live updates. ${problem}`;
   return <small role="status">{state === 'live' ? 'Live' : absence}</small>;
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 
-/** What a view gets of its address. */
+/** Parameters of a view, from its address. */
 export interface ViewProps {
   parameters: Readonly<Record<string, string>>;
   query: URLSearchParams;

@@ -20,7 +20,8 @@ export const place = new Store<Place>(readPlace());
  * address in the history.
  */
 export function go(address: string, { replace = false }: { replace?: boolean } = {}): void {
-  history[replace ? 'replaceState' : 'pushState'](null, '', withAccount(address));
+  if (!replace) position += 1;
+  history[replace ? 'replaceState' : 'pushState']({ index: position }, '', withAccount(address));
   place.set(readPlace());
 }
 
@@ -45,7 +46,7 @@ export function keepAccountInLinks(): void {
   options.vnode = ({ type, props }) => {
     if (type !== 'a' || !('href' in props)) return;
     const { href } = props;
-    // What strangers wrote may be no address at all.
+    // Text written by strangers may not be an address.
     if (typeof href === 'string' && href.startsWith('/console')) Object.assign(props, { href: withAccount(href) });
   };
 }
@@ -58,15 +59,49 @@ function withAccount(address: string): string {
   return url.pathname + url.search + url.hash;
 }
 
-/** Follows links to the console without loading the page anew; all others are the browser's. */
-export function followLinks(): void {
-  addEventListener('popstate', () => place.set(readPlace()));
+/**
+ * Follows links to the console without loading the page anew; all others are the browser's. `mayLeave` is asked before links
+ * and steps through the history leave the page.
+ */
+export function followLinks(mayLeave: () => boolean | Promise<boolean>): void {
+  followSteps(mayLeave);
   document.addEventListener('click', (event) => {
     const address = event.defaultPrevented || !isPlain(event) ? null : ownAddress(event.target);
     if (address === null) return;
     event.preventDefault();
-    go(address);
+    const allowed = mayLeave();
+    if (allowed === true) go(address);
+    else if (allowed !== false) void allowed.then((may) => may && go(address));
   });
+}
+
+// The browser has taken the step before anybody can ask: it is taken back, and repeated when the answer is yes.
+function followSteps(mayLeave: () => boolean | Promise<boolean>): void {
+  let isAllowed = false;
+  addEventListener('popstate', () => {
+    const step = indexOf(history.state) - position;
+    const allowed = isAllowed || step === 0 || mayLeave();
+    isAllowed = false;
+    if (allowed === true) {
+      position += step;
+      place.set(readPlace());
+      return;
+    }
+    history.go(-step);
+    if (allowed !== false) {
+      void allowed.then((may) => {
+        isAllowed = may;
+        return may && history.go(step);
+      });
+    }
+  });
+}
+
+// Position of the present entry in the history of the tab.
+let position = indexOf(history.state);
+
+function indexOf(state: unknown): number {
+  return (state as { index?: number } | null)?.index ?? 0;
 }
 
 // Anything else opens a tab or a window, or a menu.

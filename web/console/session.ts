@@ -11,7 +11,7 @@ export type Profile = NonNullable<Reply<'GET /sign_in'>['profile']>;
 /** An account of the person, and what the person is there. */
 export type Membership = Profile['accounts'][number];
 
-/** Who uses the console. */
+/** The session of the browser. */
 export type Session =
   | { state: 'asking' }
   /** It could not be found out: there was no answer, or none that says it. */
@@ -32,7 +32,7 @@ export const call = createCall({
   unauthenticated: () => void lookAgain(),
 });
 
-/** What happens in the account. */
+/** Live events of the account. */
 export const live = new Live({ call, account: () => currentAccount()?.id ?? null });
 
 /** The account that the console shows, and what the person is there; null for who belongs to none. */
@@ -67,7 +67,7 @@ let link: string | null = null;
 /** Finds out who is signed in; a one-time link in the address signs in, and disappears from the address. */
 export function beginSession(): Promise<void> {
   const given = /^#link=(.+)$/.exec(location.hash)?.[1];
-  if (given !== undefined) history.replaceState(null, '', location.pathname + location.search);
+  if (given !== undefined) history.replaceState(history.state, '', location.pathname + location.search);
   link = given ?? link;
   // A link works once: whoever asks meanwhile waits for the answer.
   beginning ??= begin().finally(() => (beginning = null));
@@ -96,7 +96,7 @@ async function redeem(proof: string): Promise<void> {
     link = null;
     if (!present.profile) return leave(sentenceOf(error));
     enter(present);
-    toast(`You are signed in already. ${sentenceOf(error)}`);
+    toast(`You are already signed in. ${sentenceOf(error)}`);
   }
 }
 
@@ -127,7 +127,7 @@ export async function renew(replace: () => Promise<string>): Promise<void> {
     tellTabs();
   } finally {
     isRenewing = false;
-    // What was found out meanwhile is older than this.
+    // Results of checks in the meantime are older than this.
     session.set({ ...session.value });
     live.restart();
   }
@@ -165,13 +165,13 @@ async function compare(): Promise<void> {
   if (session.value !== before) return compare();
   const known = before.state === 'in' ? before.profile : null;
   if (present.profile?.id === known?.id || isRenewing) return;
-  if (!present.profile) return leave('You have been signed out. Sign in again to go on.');
+  if (!present.profile) return leave('You were signed out. Sign in again to continue.');
   enter(present);
-  if (known) toast(`${present.profile.name} is signed in in this browser now. ${keptWords(known)}`, 'error');
+  if (known) toast(`This browser is now signed in as ${present.profile.name}. ${keptWords(known)}`, 'error');
 }
 
 function keptWords({ name }: Profile): string {
-  return `Replies and notes that ${name} was writing on this page are kept until ${name} signs in again, and nobody else sees them.`;
+  return `Drafts of ${name} are kept until ${name} signs in again. Nobody else can see them.`;
 }
 
 watchTabs(() => void lookAgain());

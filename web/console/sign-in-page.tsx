@@ -1,16 +1,8 @@
-import { useState } from 'preact/hooks';
+import { TokenForm } from '../shared/token-form.tsx';
 import { signIn } from './session.ts';
 
-/** The page for people who are not signed in. `message`: why they are not, if they tried or were. */
+/** The page for people who are not signed in. `message`: the refusal of their sign-in, or the end of their session. */
 export function SignInPage({ message }: { message: string | null }) {
-  const [token, setToken] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    setBusy(true);
-    await signIn({ access_token: token.trim() });
-    setBusy(false);
-  }
   return (
     <main class="sign-in">
       <h1>Sign in to Switchboard</h1>
@@ -19,25 +11,10 @@ export function SignInPage({ message }: { message: string | null }) {
           {message}
         </p>
       )}
-      <form onSubmit={(event) => void submit(event)}>
-        <label>
-          Access token
-          <input
-            type="password"
-            name="access_token"
-            autocomplete="current-password"
-            required
-            value={token}
-            onInput={({ currentTarget }) => setToken(currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class="primary" disabled={isBusy}>
-          Sign in
-        </button>
-      </form>
+      <TokenForm signIn={(token) => signIn({ access_token: token })} />
       <p>
-        No token at hand? On the machine of the service, <code>npx switchboard console-link</code> prints a link that
-        signs in, and <code>npx switchboard token</code> another access token.
+        No token? On the server, run <code>npx switchboard console-link</code> for a sign-in link, or{' '}
+        <code>npx switchboard token</code> for a new access token.
       </p>
     </main>
   );

@@ -1,9 +1,9 @@
 const words: Readonly<Record<string, string>> = {
-  ok: 'Answer 200',
-  fail: 'Fail with 500',
-  hang: 'Hang',
-  slow: 'Answer after 3 s',
-  gone: 'Answer 410, which switches webhooks off',
+  ok: 'Respond 200',
+  fail: 'Respond 500',
+  hang: 'Time out',
+  slow: 'Respond after 3 s',
+  gone: 'Respond 410 (disables webhooks)',
 };
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
 export function Modes({ mode, modes, choose }: Props) {
   return (
     <fieldset>
-      <legend>How it answers</legend>
+      <legend>Response</legend>
       {modes.map((one) => (
         <label key={one}>
           <input type="radio" name="mode" value={one} checked={one === mode} onChange={() => choose(one)} />{' '}

@@ -3,10 +3,10 @@ import { createCall } from '../shared/call.ts';
 import { readPlay, setPlayMode, type PlayState } from '../shared/play.ts';
 import { sentenceOf, ServiceError } from '../shared/service-error.ts';
 import { tellTabs } from '../shared/tabs.ts';
+import { TokenForm } from '../shared/token-form.tsx';
 import { Modes } from './modes.tsx';
 import { PostEntry } from './post-entry.tsx';
 import { placeOf, withPosts, type Posts } from './posts.ts';
-import { SignIn } from './sign-in.tsx';
 
 const pollMs = 1_000;
 const againMs = 5_000;
@@ -61,8 +61,8 @@ export function PlayPage() {
       <header>
         <h1>Built-in receiver</h1>
         <p>
-          A webhook receiver to try things with: it verifies every request and answers as you tell it to. It keeps the
-          last 200 requests until the service ends.
+          A test endpoint for webhooks. It verifies signatures, responds as you choose, and keeps the last 200 requests
+          until the service stops.
         </p>
         {who === 'somebody' && (
           <p class="ways">
@@ -79,7 +79,14 @@ export function PlayPage() {
           Try again
         </button>
       )}
-      {who === 'nobody' && <SignIn signIn={signIn} />}
+      {who === 'nobody' && (
+        <>
+          <TokenForm signIn={signIn} />
+          <p class="hint">
+            The first start printed a token. <code>npx switchboard token</code> creates another one.
+          </p>
+        </>
+      )}
       {who === 'somebody' && (
         <Log
           leave={(message) => {
@@ -92,7 +99,7 @@ export function PlayPage() {
   );
 }
 
-/** What arrived, read again each second; `leave` is called when the person is signed out. */
+/** Received requests, polled each second. `leave` is called when the session has ended. */
 function Log({ leave }: { leave: (message: string) => void }) {
   const [state, setState] = useState<PlayState | null>(null);
   const [posts, setPosts] = useState<Posts>([]);
@@ -110,14 +117,14 @@ function Log({ leave }: { leave: (message: string) => void }) {
     const status = error instanceof ServiceError ? error.status : 0;
     if (status === 401) return leave(sentenceOf(error));
     setRefused(status === 403);
-    setNotice(status === 0 ? 'The service does not answer: trying again.' : sentenceOf(error));
+    setNotice(status === 0 ? 'The service is not responding. Retrying…' : sentenceOf(error));
   }
   async function take(mode: string, choice: number): Promise<void> {
     await setPlayMode(mode).then((read) => show(read), fail);
     choices.current.taken = choice;
     if (choice === choices.current.made) setChosen(null);
   }
-  // One after the other: the last one holds.
+  // Sent one after the other, so that the last one holds.
   function choose(mode: string): void {
     const { current } = choices;
     current.made += 1;
@@ -129,14 +136,14 @@ function Log({ leave }: { leave: (message: string) => void }) {
   place.current = placeOf(posts);
   // At once, not after painting: who is signed out asks no more.
   useLayoutEffect(() => {
-    // Who may not read will not be allowed to in a second either.
+    // A refused person stays refused: polling stops.
     if (isRefused) return undefined;
     const ending = new AbortController();
     const { signal } = ending;
     let timer = 0;
     const look = async (): Promise<void> => {
       const { made, taken } = choices.current;
-      // What was asked before a choice was taken does not tell it.
+      // A response to a request from before a choice has the old mode.
       const isOfNow = (): boolean => made === taken && made === choices.current.made;
       await readPlay(place.current, signal).then(
         (read) => signal.aborted || show(read, isOfNow()),
@@ -156,11 +163,13 @@ function Log({ leave }: { leave: (message: string) => void }) {
       {state && (
         <section>
           <p>
-            Webhooks to <code>{state.url}</code> arrive here.
+            Send webhooks to <code>{state.url}</code>
           </p>
           <Modes mode={chosen ?? state.mode} modes={state.modes} choose={choose} />
           <h2>Requests</h2>
-          {posts.length === 0 && <p>None yet. Write a message in a conversation, or send a test to the webhook.</p>}
+          {posts.length === 0 && (
+            <p>No requests yet. Write a message in a conversation, or send a test from the webhook.</p>
+          )}
           <ol>
             {posts.map((post) => (
               <PostEntry key={post.id} post={post} />

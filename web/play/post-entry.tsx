@@ -1,6 +1,6 @@
 import type { KeptPost } from '../shared/play.ts';
 
-/** One post: whether it is verified and what was answered, and opened its sender and its body. All of it is text. */
+/** A received request: verification and response, and when opened, sender and body as text. */
 export function PostEntry({ post }: { post: KeptPost }) {
   const { event, verified, status, attempt, received_at: at, path, webhook_id: webhookId, body, bytes } = post;
   return (
@@ -10,7 +10,7 @@ export function PostEntry({ post }: { post: KeptPost }) {
           <time dateTime={at}>{new Date(at).toLocaleTimeString()}</time>
           <strong>{event ?? 'no event'}</strong>
           <span class={verified ? 'good' : 'bad'}>{verified ? 'verified' : 'not verified'}</span>
-          <span>{status === null ? 'not answered' : `answered ${status}`}</span>
+          <span>{status === null ? 'no response yet' : `responded ${status}`}</span>
           {attempt !== null && <span>attempt {attempt}</span>}
         </summary>
         <p>{senderOf(post)}</p>
@@ -21,7 +21,7 @@ export function PostEntry({ post }: { post: KeptPost }) {
         <pre tabIndex={0} aria-label="Body">
           {readable(body)}
         </pre>
-        {bytes > body.length && <p class="hint">{bytes} bytes in all</p>}
+        {bytes > body.length && <p class="hint">{bytes} bytes total</p>}
       </details>
     </li>
   );

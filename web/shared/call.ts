@@ -9,7 +9,7 @@ type Shape<Name> = Name extends keyof Schemas ? Schemas[Name] : never;
 type Named<Name extends Operation, Part extends string> =
   Operations[Name] extends Record<Part, infer Schema> ? Shape<Schema> : never;
 
-/** What an operation answers. */
+/** Response body of an operation. */
 export type Reply<Name extends Operation> = Named<Name, 'reply'>;
 /** The body that an operation takes. */
 export type Body<Name extends Operation> = Named<Name, 'body'>;
@@ -22,7 +22,7 @@ type ParameterIn<Path> = Path extends `${string}:${infer Rest}`
     : Rest
   : never;
 
-/** What is sent: path parameters by name, query and body; `form` in place of a body for uploads. */
+/** Request of an operation: path parameters by name, query and body; `form` in place of a body for uploads. */
 export type Ask<Name extends Operation> = { [Parameter in ParameterIn<Name>]: number | string } & {
   query?: [Query<Name>] extends [never] ? never : Partial<Query<Name>>;
   form?: FormData;
@@ -49,7 +49,7 @@ interface CallOptions {
   unauthenticated?: () => void;
 }
 
-/** What is only read is asked for again sooner than waited for; a change may take as long as it takes. */
+/** Limit of reads, which can be repeated; changes may take as long as they take. */
 const readMs = 20_000;
 
 const tags = new WeakMap<object, string>();

@@ -14,13 +14,13 @@ export interface KeptPost {
   webhook: { id: number; name: string | null } | null;
   /** The beginning of the body. */
   body: string;
-  /** Of the whole body. */
+  /** Size of the whole body. */
   bytes: number;
   /** Null while it is not answered. */
   status: number | null;
 }
 
-/** What the built-in receiver tells: it is there with the demonstration's data only, and no part of the API's contract. */
+/** State of the built-in receiver. It exists with demo data only, and is not part of the API. */
 export interface PlayState {
   mode: string;
   modes: string[];

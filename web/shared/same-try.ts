@@ -1,3 +1,5 @@
+import { newKey } from './new-key.ts';
+
 /** The key of one change at the service: the same for every try of it, so that it happens once. */
 export class SameTry {
   #last: { parts: readonly unknown[]; key: string } | null = null;
@@ -14,9 +16,4 @@ export class SameTry {
   answered(): void {
     this.#last = null;
   }
-}
-
-// crypto.randomUUID is for pages of https alone.
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

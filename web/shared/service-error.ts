@@ -18,7 +18,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** What is wrong with a field, by its JSON pointer. */
+/** Problem of a field, by its JSON pointer. */
 interface Detail {
   path: string;
   message: string;
@@ -34,7 +34,7 @@ interface Refusal {
 export function errorOf(status: number, body: unknown): ServiceError {
   const { error, code = 'unknown', details } = (typeof body === 'object' && body !== null ? body : {}) as Refusal;
   const message =
-    typeof error === 'string' ? error : `The service answered ${status} without a word: try again in a moment.`;
+    typeof error === 'string' ? error : `The service returned an error (${status}). Try again in a moment.`;
   return new ServiceError(status, code, message, Array.isArray(details) ? details : []);
 }
 
@@ -43,7 +43,7 @@ export function unreadable(): ServiceError {
   return new ServiceError(
     0,
     'unreadable',
-    'The answer cannot be read: it was cut off, or came from something on the way to the service.',
+    'The response could not be read. A proxy may have changed it, or the connection broke.',
   );
 }
 
@@ -52,7 +52,7 @@ export function unreachable(): ServiceError {
   return new ServiceError(
     0,
     'unreachable',
-    'The service does not answer. It may be restarting, or the network is down.',
+    'The service is not responding. It may be restarting, or your network is down.',
   );
 }
 
@@ -61,7 +61,7 @@ export function tooSlow(seconds: number): ServiceError {
   return new ServiceError(
     0,
     'too_slow',
-    `The service has not answered within ${seconds} seconds. Try again in a moment.`,
+    `The service did not respond within ${seconds} seconds. Try again in a moment.`,
   );
 }
 

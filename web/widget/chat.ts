@@ -1,4 +1,4 @@
-import { follow } from './follow.ts';
+import { followEvents } from '../shared/event-source.ts';
 import { KeptToken } from './kept-token.ts';
 import { Outbox, type Queued } from './outbox.ts';
 import { Refusal } from './refusal.ts';
@@ -21,7 +21,7 @@ export class Chat {
   inbox: Inbox | null = null;
   /** Why there is no chat here; null while there may be one. */
   refusal: Refusal | null = null;
-  /** By time; the newest last. */
+  /** Messages by time, newest last. */
   messages: readonly Message[] = [];
   conversation: Conversation | null = null;
   isTyping = false;
@@ -114,13 +114,13 @@ export class Chat {
     });
   }
 
-  /** What is not said yet, or was refused. The stream may tell of a message before the answer to sending it arrives. */
+  /** Messages that are unsent or refused. The stream may deliver a message before the response to its request arrives. */
   get unsaid(): readonly Queued[] {
     const told = new Set(this.messages.filter(({ id }) => !this.#answered.has(id)));
     return this.outbox.queue.filter((queued) => {
       if (queued.refusal) return true;
       const itself = [...told].find((message) => isSame(queued, message));
-      // What was written twice is said twice.
+      // Each message matches only one queued text: a text written twice is sent twice.
       return !itself || !told.delete(itself);
     });
   }
@@ -154,7 +154,7 @@ export class Chat {
   }
 
   async #openSession(): Promise<void> {
-    // What a page may not do is not told by the answers to anything else: browsers keep them from it.
+    // Only this request tells a page that its origin is not allowed: browsers hide the other responses.
     this.inbox ??= await this.#service.readInbox();
     const open = () => this.#asked(this.#service.openSession(this.#visitor));
     const { contact_token: token, conversation } = await open().catch((error: Refusal) => {
@@ -194,18 +194,20 @@ export class Chat {
   #follow(): void {
     if (this.#following) return;
     const following = (this.#following = new AbortController());
-    const follower = {
+    const source = {
       open: (signal: AbortSignal) => this.#service.follow(signal),
       opened: () => this.#catchUp(),
-      heard: (event: WidgetEvent) => this.#hear(event),
-      closed: ({ status }: Refusal) => {
+      event: ({ data }: { data: string }) => this.#hear(JSON.parse(data) as WidgetEvent),
+      leastPauseMs: (error: unknown) => (error instanceof Refusal ? error.retryAfter * 1000 : 0),
+      closed: (error: unknown) => {
+        const status = error instanceof Refusal ? error.status : 0;
         if (status === 401) this.#forget();
         // Too many follow: it is tried again, and meanwhile messages are read with each try.
         else if (status === 429) void this.#try(() => this.#catchUp());
         else this.#connected(false);
       },
     };
-    void follow(follower, following.signal);
+    void followEvents(source, following.signal);
   }
 
   async #catchUp(): Promise<void> {
@@ -239,7 +241,7 @@ export class Chat {
   #merge(some: readonly Message[]): void {
     const byId = new Map(this.messages.map((message) => [message.id, message]));
     for (const message of some) {
-      // What was seen here is not unseen because an older answer says so.
+      // Messages read here stay read, whatever an older response says.
       const wasRead = byId.get(message.id)?.status === 'read';
       byId.set(message.id, wasRead ? { ...message, status: 'read' } : message);
     }

@@ -106,7 +106,7 @@ function Waiting({ queued, outbox, done }: WaitingProps) {
       <p class="bubble">{[content, ...names].join(' ')}</p>
       {refusal ? (
         <p class="state" role="alert">
-          Not sent: {refusal.message || 'the connection broke'}.{' '}
+          Not sent: {refusal.message || 'connection lost'}.{' '}
         </p>
       ) : (
         <p class="state">

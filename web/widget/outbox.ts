@@ -1,4 +1,5 @@
-import { pause } from './follow.ts';
+import { pause } from '../shared/event-source.ts';
+import { newKey } from '../shared/new-key.ts';
 import { Refusal } from './refusal.ts';
 import type { Message } from './service.ts';
 import type { Way } from './upload.ts';
@@ -19,7 +20,7 @@ export interface Queued {
   tries: number;
   /** How much of its files has gone, from 0 to 1. */
   progress: number;
-  /** What the service said to the last try; empty where it said nothing. */
+  /** Error of the last try; empty where there was no response. */
   trouble: string;
   /** Why it is not tried any more; null while it is. */
   refusal: Refusal | null;
@@ -160,9 +161,4 @@ function hasFiles({ files }: Queued): boolean {
 function counts(queued: Queued, { status }: Refusal): boolean {
   if (hasFiles(queued)) return status !== 0 || navigator.onLine;
   return ![0, 429, 502, 503, 504].includes(status);
-}
-
-// crypto.randomUUID is for pages of https alone.
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -78,7 +78,7 @@ function Clip() {
 }
 
 function noticeOf({ isConnected, conversation }: Chat): string {
-  if (!isConnected) return 'No connection. What you write is sent as soon as it is back.';
+  if (!isConnected) return 'You are offline. Messages are sent when you are back online.';
   if (conversation?.status === 'resolved') return 'This conversation is closed. Write to open it again.';
-  return conversation?.assignee ? `${conversation.assignee.name} has your conversation.` : '';
+  return conversation?.assignee ? `You are chatting with ${conversation.assignee.name}.` : '';
 }

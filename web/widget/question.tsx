@@ -8,7 +8,7 @@ interface QuestionProps {
   answer: (content: string) => void;
 }
 
-/** What a message asks for: a choice as buttons, an e-mail address as a field; nothing for a message that asks nothing. */
+/** Input that a message asks for: buttons of a choice, or a field for an email address; else nothing. */
 export function Question({ message, isOver, answer }: QuestionProps) {
   if (isOver) return null;
   if (message.content_type === 'input_email') return <EmailField answer={answer} />;
@@ -33,7 +33,7 @@ function EmailField({ answer }: Pick<QuestionProps, 'answer'>) {
   return (
     <form class="email" onSubmit={submit}>
       <label>
-        Your e-mail address
+        Your email address
         <input
           type="email"
           autocomplete="email"

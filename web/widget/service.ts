@@ -8,7 +8,7 @@ export type Conversation = Schemas['resources/widget-conversation'];
 export type WidgetEvent = Schemas['resources/widget-event'];
 type Session = Schemas['resources/widget-session'];
 
-/** Who the visitor is, as far as the page tells. */
+/** Identity of the visitor, as far as the page provides it. */
 export interface Visitor {
   identifier?: string | undefined;
   identifierHash?: string | undefined;

@@ -8,7 +8,7 @@ export interface Way {
 
 /** An upload may take its time, but not stand still for so long. */
 const patienceMs = 20_000;
-/** What has gone may still be on its way, in buffers that fill before the line does. */
+/** Sent bytes may still wait in buffers, which fill before the line does. */
 const answerMs = 60_000;
 
 /** Posts a form; `fetch` would not tell how much of it has gone. Rejects with a Refusal when nothing answers. */

@@ -49,7 +49,7 @@ export function Widget({ chat }: { chat: Chat }) {
         ref={launcher}
         aria-expanded={isOpen}
         aria-controls={isOpen ? 'panel' : undefined}
-        aria-label={isOpen ? 'Close the chat' : `Open chat${unread > 0 ? news : ''}`}
+        aria-label={isOpen ? 'Close chat' : `Open chat${unread > 0 ? news : ''}`}
         onClick={isOpen ? close : open}
       >
         <Bubbles />

@@ -6,7 +6,7 @@ import { Elapsed } from './elapsed.tsx';
 import { toast } from './toast.tsx';
 
 interface Props {
-  /** What the button does; a refusal is shown as the service says it. */
+  /** Runs at a click. A refusal is shown as a toast. */
   act: () => Promise<unknown>;
   children: ComponentChildren;
   /** Said when it is done. */

@@ -25,8 +25,8 @@ export function Json({ value, label }: { value: unknown; label: string }) {
 async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    toast('Copied.');
+    toast('Copied to clipboard.');
   } catch {
-    toast('The browser did not let this page copy: mark the text and copy it yourself.', 'error');
+    toast('Copying was blocked by the browser. Select the text and copy it manually.', 'error');
   }
 }

@@ -3,6 +3,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Store, useStore } from '../../shared/store.ts';
 import { session } from '../session.ts';
 import { Toasts } from './toast.tsx';
+import { DialogForms, type UnsavedForm } from './unsaved.ts';
 
 interface Props {
   title: string;
@@ -10,10 +11,10 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** The ids of those that are shown, the topmost last. */
+/** Ids of the dialogs that are shown, the topmost last. */
 const open = new Store<readonly string[]>([]);
 
-/** A dialog above the page: the browser keeps the focus in it, and Escape closes it. */
+/** A dialog above the page: the browser keeps the focus in it, and Escape closes it, after a question where text is unsaved. */
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -26,6 +27,12 @@ export function Dialog({ title, onClose, children }: Props) {
     hasEnded.current = true;
     onClose();
   };
+  const forms = useRef(new Set<UnsavedForm>()).current;
+  async function leave(): Promise<void> {
+    if (forms.size > 0 && !(await confirmDiscard())) return;
+    for (const form of forms) form.discard();
+    element.current?.close();
+  }
   useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
@@ -42,14 +49,25 @@ export function Dialog({ title, onClose, children }: Props) {
       aria-labelledby={id}
       onBeforeToggle={({ newState }) => newState === 'closed' && end()}
       onClose={end}
+      onKeyDown={(event) => {
+        // The browser would close it, and at a second Escape would not even ask the page.
+        if (event.key !== 'Escape' || event.isComposing || forms.size === 0) return;
+        event.preventDefault();
+        if (isTopmost) void leave();
+      }}
+      onCancel={(event) => {
+        if (forms.size === 0) return;
+        event.preventDefault();
+        void leave();
+      }}
     >
       <div class="head">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={() => element.current?.close()}>
+        <button type="button" class="quiet" aria-label="Close" onClick={() => void leave()}>
           ×
         </button>
       </div>
-      {children}
+      <DialogForms.Provider value={forms}>{children}</DialogForms.Provider>
       {isTopmost && <Toasts />}
     </dialog>
   );
@@ -64,13 +82,16 @@ export function giveFocusBack(before: Element | null): void {
 }
 
 interface Question {
+  title: string;
   text: string;
+  yes: string;
+  no: string;
   answer: (yes: boolean) => void;
 }
 
 const question = new Store<Question | null>(null);
 
-// Whoever comes next was not asked.
+// A question to one person is not answered by the next.
 let askedWhom: string | null = null;
 session.watch((now) => {
   const who = now.state === 'in' ? `${now.profile.id} ${now.account?.id}` : null;
@@ -80,9 +101,24 @@ session.watch((now) => {
 
 /** Asks the person before something that cannot be undone. */
 export function confirm(text: string): Promise<boolean> {
+  return ask({ title: 'Are you sure?', text, yes: 'Yes', no: 'No' });
+}
+
+/** Asks the person before entered text is thrown away. */
+export function confirmDiscard(): Promise<boolean> {
+  return ask({
+    title: 'Discard your changes?',
+    text: 'Your changes are not saved.',
+    yes: 'Discard',
+    no: 'Keep editing',
+  });
+}
+
+function ask(asked: Omit<Question, 'answer'>): Promise<boolean> {
+  question.value?.answer(false);
   return new Promise((resolve) => {
     question.set({
-      text,
+      ...asked,
       answer: (yes) => {
         question.set(null);
         resolve(yes);
@@ -106,16 +142,16 @@ export function Dialogs() {
   );
 }
 
-function QuestionDialog({ text, answer }: Question) {
+function QuestionDialog({ title, text, yes, no, answer }: Question) {
   return (
-    <Dialog title="Are you sure?" onClose={() => answer(false)}>
+    <Dialog title={title} onClose={() => answer(false)}>
       <p>{text}</p>
       <div class="actions">
         <button type="button" class="danger" onClick={() => answer(true)}>
-          Yes
+          {yes}
         </button>
         <button type="button" onClick={() => answer(false)}>
-          No
+          {no}
         </button>
       </div>
     </Dialog>

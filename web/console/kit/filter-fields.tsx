@@ -47,7 +47,7 @@ export function MomentField({ value, onChange, ...field }: Props<number>) {
   );
 }
 
-// What is being entered stays when the page is drawn anew meanwhile, by an event for example.
+// Entered text survives a redraw of the page, by an event for example.
 function useDraft(value: string) {
   const draft = useState(value);
   const [, setText] = draft;

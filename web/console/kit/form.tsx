@@ -1,24 +1,40 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { Elapsed } from './elapsed.tsx';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { sentenceOf, ServiceError } from '../../shared/service-error.ts';
+import type { Draft } from './draft.ts';
+import { Elapsed } from './elapsed.tsx';
+import { useUnsaved } from './unsaved.ts';
 
 interface FormProps {
   /** Sends what was entered; its refusals are shown, at their fields where they name one. */
   send: () => Promise<unknown>;
   /** The text of the button. */
   submit: string;
-  /** Since when what was sent is on its way, where that began before the form was shown. */
+  /** Start of a request that began before the form was shown. */
   since?: number | null;
+  /** Content that outlives the form. Without it the person is asked before entered text is lost. */
+  draft?: Pick<Draft<object>, 'isChanged' | 'hasUnkept' | 'isRestored' | 'discard'>;
+  /** Text that nobody would miss, or that is kept elsewhere: it is lost without a question. */
+  isScratch?: boolean;
   children: (problemOf: ProblemOf) => ComponentChildren;
 }
 
 /** The sentence about a field by its name, `title` or `working_hours/0`, or undefined. */
 export type ProblemOf = (field: string) => string | undefined;
 
-/** A form: its fields, its button, and what the service says of them. */
-export function Form({ send, submit, since: sentSince = null, children }: FormProps) {
+/** A form with its fields, its button and the refusals of the service. */
+export function Form({ send, submit, since: sentSince = null, draft, isScratch = false, children }: FormProps) {
   const [error, setError] = useState<unknown>(null);
+  const mark = useUnsaved(() => draft?.discard());
+  // Not state: a form that is drawn between the input event of a box and its change event takes the choice back.
+  const isEntered = useRef(false);
+  function enter(entered: boolean): void {
+    isEntered.current = entered;
+    if (!draft && !isScratch) mark({ isChanged: entered, isLosable: true });
+  }
+  useLayoutEffect(() => {
+    if (draft) mark({ isChanged: draft.isChanged, isLosable: draft.hasUnkept });
+  }, [draft?.isChanged, draft?.hasUnkept]);
   const [ownSince, setSince] = useState<number | null>(null);
   const since = ownSince ?? sentSince;
   const fields = error instanceof ServiceError ? error.fields : new Map<string, string>();
@@ -26,11 +42,27 @@ export function Form({ send, submit, since: sentSince = null, children }: FormPr
     event.preventDefault();
     setSince(Date.now());
     setError(null);
-    await send().catch(setError);
+    const wasEntered = isEntered.current;
+    try {
+      // Text that is entered from now on is not part of this request.
+      enter(false);
+      await send();
+    } catch (thrown) {
+      enter(wasEntered || isEntered.current);
+      setError(thrown);
+    }
     setSince(null);
   }
   return (
-    <form onSubmit={(event) => void run(event)} noValidate>
+    <form onSubmit={(event) => void run(event)} onInput={() => enter(true)} noValidate>
+      {draft?.isRestored && draft.isChanged && (
+        <p class="note restored" role="status">
+          Your unsaved changes were restored.{' '}
+          <button type="button" class="quiet" onClick={draft.discard}>
+            Discard changes
+          </button>
+        </p>
+      )}
       {children((field) => fields.get(`/${field}`))}
       {error !== null && (
         <p class="note error" role="alert">
@@ -151,4 +183,20 @@ export function CheckField({
       {label}
     </label>
   );
+}
+
+/** The text of a value of a `ChoiceField`, or the value itself where it has none. */
+export function optionText<Value extends string>(
+  options: readonly (readonly [value: Value, text: string])[],
+  value: Value,
+): string {
+  return options.find(([one]) => one === value)?.[1] ?? value;
+}
+
+/** The lines of a text, without spaces around them and empty ones. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }

@@ -16,7 +16,7 @@ export function FormatField({ value, onChange, problem }: Props) {
   return (
     <ChoiceField
       label="Format"
-      hint="What events look like: as documented here, or as receivers made for Chatwoot read and verify them."
+      hint="Payload and signature format."
       value={value}
       onChange={onChange}
       problem={problem}

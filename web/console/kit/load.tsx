@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { sentenceOf } from '../../shared/service-error.ts';
 
-/** What is loaded: `value` stays while it is loaded again. */
+/** State of a load. `value` stays while it is loaded again. */
 export interface Loaded<Value> {
   value: Value | null;
   error: string | null;
@@ -53,7 +53,7 @@ export function useLoad<Value>(
     (value: Value) => {
       if (latest.current.asked !== asked) return;
       setState({ value, error: null, isLoading: false });
-      // What is on its way may be older than this value, or newer.
+      // A load in progress may return an older value than this one, or a newer one.
       if (running.current) void reload();
     },
     [asked],

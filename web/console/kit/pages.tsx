@@ -14,7 +14,7 @@ export function Pages({ meta }: PagesProps) {
         Previous
       </button>
       <span>
-        Page {current} of {total}, {count} in all
+        Page {current} of {total} ({count} total)
       </span>
       <button type="button" disabled={current >= total} onClick={() => setQuery({ page: current + 1 })}>
         Next

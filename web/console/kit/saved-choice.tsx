@@ -6,7 +6,7 @@ import { toast } from './toast.tsx';
 interface Props<Value extends string> {
   label: string;
   hint?: string;
-  /** What is stored. */
+  /** The stored value. */
   value: Value;
   options: readonly (readonly [value: Value, text: string])[];
   /** Stores a choice; where it is refused, the field shows what is stored again, and the service's sentence is told. */

@@ -108,7 +108,7 @@ function EnumField({
   problemOf,
   path,
 }: Labelled & { options: readonly unknown[] }) {
-  // By place, as a value may be of any type.
+  // Options are identified by position, as a value may be of any type.
   const chosen = options.indexOf(value ?? setting.default);
   const texts = options.map((option, index) => [String(index), String(option)] as const);
   return (
@@ -148,7 +148,7 @@ function PlainField({ label, name, setting, isRequired, value, set, problemOf, p
   );
 }
 
-// What is entered of a number stays as it is while it means the value: “1.0” on the way to “1.05”, or nothing at all.
+// Entered text stays while it means the value: “1.0” on the way to “1.05”, or nothing at all.
 function useText(value: unknown, { type, default: usual }: Setting): [string, (entered: string) => void] {
   const [entered, enter] = useState<string | null>(null);
   const present = value ?? usual;
@@ -177,7 +177,7 @@ function LinesField({ label, setting, value, set, problemOf, path }: Labelled) {
   return (
     <TextField
       label={label}
-      hint={`${setting.description ?? ''} One on each line.`.trim()}
+      hint={`${setting.description ?? ''} One per line.`.trim()}
       problem={problemOf(path)}
       rows={4}
       value={text}
@@ -203,7 +203,7 @@ function JsonField({ label, setting, value, set, problemOf, path }: Labelled) {
       set(JSON.parse(entered));
       setProblem(undefined);
     } catch {
-      setProblem('This is no JSON yet: what was entered before is kept until it is.');
+      setProblem('Invalid JSON. The last valid value is kept.');
     }
   }
   return (

@@ -4,15 +4,22 @@ import type { ComponentChildren } from 'preact';
 export interface Column<Row> {
   title: string;
   cell: (row: Row) => ComponentChildren;
+  /**
+   * `line` cuts long content at the end of the line, `text` wraps it, and `fit` is for content that is short and has no
+   * spaces of its own to break at, such as times. Default: content wraps between words only.
+   */
+  kind?: 'line' | 'text' | 'fit';
+  /** Left out on screens below 1200 pixels. */
+  isExtra?: boolean;
 }
 
 interface Props<Row> {
-  /** What the table shows, for readers of the screen. */
+  /** Name of the table for screen readers. */
   caption: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => number | string;
-  /** What to do where there are no rows. */
+  /** Shown in place of the table where there are no rows. */
   empty: ComponentChildren;
 }
 
@@ -24,9 +31,9 @@ export function Table<Row>({ caption, rows, columns, keyOf, empty }: Props<Row>)
       <caption>{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ title }) => (
-            <th key={title} scope="col">
-              {title}
+          {columns.map((column) => (
+            <th key={column.title} scope="col" class={classOf(column)}>
+              {column.title}
             </th>
           ))}
         </tr>
@@ -34,14 +41,27 @@ export function Table<Row>({ caption, rows, columns, keyOf, empty }: Props<Row>)
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ title, cell }) => (
-              <td key={title} data-title={title}>
-                {cell(row)}
-              </td>
+            {columns.map((column) => (
+              <Cell key={column.title} column={column} row={row} />
             ))}
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const content = column.cell(row);
+  // Cut text is shown whole by a tooltip.
+  const whole = column.kind === 'line' && typeof content === 'string' ? content : undefined;
+  return (
+    <td data-title={column.title} class={classOf(column)} title={whole}>
+      {content}
+    </td>
+  );
+}
+
+function classOf<Row>({ kind, isExtra = false }: Column<Row>): string | undefined {
+  return [kind, isExtra && 'extra'].filter(Boolean).join(' ') || undefined;
 }

@@ -14,7 +14,7 @@ export interface TaskState<Progress> {
   error: string | null;
 }
 
-/** What the work of a task is given. */
+/** Parameters of the work of a task. */
 export interface TaskRun<Progress> {
   signal: AbortSignal;
   told: (progress: Progress) => void;
@@ -23,7 +23,7 @@ export interface TaskRun<Progress> {
 interface Ending {
   /** Said to whoever is at another page when it is done. */
   done: string;
-  /** What is sent by the tab and would end with it: then the browser asks before the tab is closed. */
+  /** The work ends with the tab: the browser asks before the tab is closed. */
   endsWithTab?: true;
 }
 
@@ -61,7 +61,7 @@ export class Task<Progress> {
     try {
       await work({ signal: own.signal, told });
     } catch (thrown) {
-      error = own.signal.aborted ? 'You have stopped it.' : sentenceOf(thrown);
+      error = own.signal.aborted ? 'Stopped.' : sentenceOf(thrown);
     }
     if (this.#running === own) this.#end(error, done);
   }
@@ -71,7 +71,7 @@ export class Task<Progress> {
     this.#running?.abort();
   }
 
-  /** Whoever watches need not be told. Returns what ends that. */
+  /** Suppresses the toast at the end, as the state is being watched. Returns the function that stops watching. */
   watch(): () => void {
     this.#watched += 1;
     return () => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' });
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -11,16 +11,16 @@ const renewMs = 30_000;
 
 /** A moment in Unix seconds, as how long ago it was; the exact time is its title. Null is a dash. */
 export function Time({ at }: { at: number | null }) {
-  const [now, setNow] = useState(Date.now);
+  const [, redraw] = useState(0);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), renewMs);
+    const timer = setInterval(() => redraw((count) => count + 1), renewMs);
     return () => clearInterval(timer);
   }, []);
   if (at === null) return <>–</>;
   const moment = new Date(at * 1000);
   return (
     <time dateTime={moment.toISOString()} title={exact.format(moment)}>
-      {ago(at - now / 1000)}
+      {ago(at - Date.now() / 1000)}
     </time>
   );
 }

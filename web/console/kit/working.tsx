@@ -16,7 +16,7 @@ export function Working({ on: since, what, steps = null }: Props) {
       {since !== null && (
         <p>
           {what}
-          {place}: you may go to other pages of the console meanwhile.{' '}
+          {place}. You can leave this page while it runs.{' '}
           <progress aria-label={what} {...(steps ? { value: steps.done, max: steps.of } : {})} />{' '}
           <Elapsed since={since} />
         </p>

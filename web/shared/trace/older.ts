@@ -10,7 +10,7 @@ const runSeconds = 900;
 const skewSeconds = 2;
 const mostPages = 8;
 
-/** What came of an event that is so old that a trace has not all of it. Rejects with a ServiceError. */
+/** Returns the whole trace of an event that is too old for a live trace. Rejects with a ServiceError. */
 export async function readOlder(reader: TraceReader, conversationId: number, traced: Traced): Promise<Traced> {
   const [runs, deliveries] = await Promise.all([
     readRuns(reader, conversationId, traced),

@@ -10,14 +10,14 @@ export type Decision = Serving['history'][number];
 export type Run = Reply<'GET conversations/:id/runs'>['payload'][number];
 export type Delivery = Reply<'GET deliveries/:id'>;
 
-/** Who reads a trace. Administrators read of deliveries too. */
+/** Reader of a trace. Deliveries are for administrators only. */
 export interface TraceReader {
   call: Call;
   live: Live;
   isAdministrator: boolean;
 }
 
-/** One event, and all that came of it. */
+/** An event with its trace. */
 export interface Traced {
   event: TracedEvent;
   /** Whether a bot was called, and why not; null for what bots are not told of. */
@@ -45,13 +45,13 @@ const soonMs = 100;
 const firstPauseMs = 1_000;
 /** Not longer, however late an attempt is due: the browser's clock may be another one than the service's. */
 const longestPauseMs = 60_000;
-/** What no other try changes: the reader is signed out, may not see the conversation, or it is deleted. */
+/** Statuses that no retry changes: signed out, not permitted, or deleted. */
 const finalStatuses = [401, 403, 404];
 const goneStatus = 410;
 /** The service tells this many decisions of a conversation. */
 const decisionsTold = 25;
 
-/** What happens behind one conversation, as it happens. */
+/** Live trace of a conversation. */
 export class Trace {
   readonly state = new Store<TraceState>({ entries: [], serving: null, error: null });
   readonly #reader: TraceReader;

@@ -1,4 +1,4 @@
-/** What came of an event, as far as it may still be going on. */
+/** Parts of a trace that may still be in progress. */
 interface UnderWay {
   decision: { reason: string | null } | null;
   deliveries: readonly { state: string; next_attempt_at: number | null; attempts: readonly unknown[] }[];
@@ -18,7 +18,7 @@ export function dueInMs(entries: readonly UnderWay[], now: number): number | nul
   return due.length === 0 ? null : Math.min(...due);
 }
 
-/** What is seen of that: as long as it is the same, nothing has happened. */
+/** Fingerprint of a trace: it changes when something happens. */
 export function lookOf(entries: readonly UnderWay[]): string {
   const seen = entries.map(({ decision, deliveries }) => [
     decision?.reason,

@@ -16,7 +16,7 @@ export function ChatPage({ chat, identifier }: ChatPageProps) {
   useChat(chat);
   const [member, setMember] = useState<Member | null>(null);
   useEffect(() => {
-    // Whoever is nobody here sees the customer's chat alone.
+    // Strangers see the chat of the customer alone.
     findMember(identifier).then(setMember, () => setMember(null));
   }, [identifier]);
   const { unread, inbox, conversation } = chat;
@@ -41,7 +41,7 @@ export function ChatPage({ chat, identifier }: ChatPageProps) {
           {conversation ? (
             <TraceView key={conversation.id} member={member} conversationId={conversation.id} />
           ) : (
-            <p>Write something as the customer: what happens then is shown here.</p>
+            <p>Write a message as the customer to see the trace here.</p>
           )}
         </section>
       )}

@@ -3,7 +3,7 @@ import { Live } from '../../shared/live.ts';
 
 /** A person who is signed in, and belongs to the account of the inbox. */
 export interface Member {
-  /** Who the person is in the account. */
+  /** Agent id of the person in the account. */
   agentId: number;
   accountId: number;
   name: string;
@@ -12,7 +12,7 @@ export interface Member {
   live: Live;
 }
 
-/** Who looks at the inbox's page; null for everybody who is not signed in, or may not see the inbox. */
+/** Returns the member who views the page; null without a session or access to the inbox. */
 export async function findMember(identifier: string): Promise<Member | null> {
   const { profile } = await createCall({ account: () => null })('GET /sign_in');
   for (const { id, agent_id: agentId, role } of profile?.accounts ?? []) {

@@ -12,7 +12,7 @@ interface OperatorProps {
   chat: Chat;
 }
 
-/** What a member may do with the conversation, and with the demonstration's receiver. */
+/** Actions of a member on the conversation and the demo receiver. */
 export function Operator({ member, chat }: OperatorProps) {
   const { call, agentId, name, isAdministrator } = member;
   const id = chat.conversation?.id;
@@ -38,7 +38,7 @@ export function Operator({ member, chat }: OperatorProps) {
   const isMine = chat.conversation?.assignee !== null && id !== undefined;
   return (
     <>
-      <h2>As {name}</h2>
+      <h2>Agent: {name}</h2>
       <div class="buttons">
         <button type="button" onClick={attempt(() => chat.leave())}>
           New contact
@@ -51,7 +51,7 @@ export function Operator({ member, chat }: OperatorProps) {
             type="button"
             {...onConversation(async (of) => [await assign(null)(of), await setStatus('pending')(of)])}
           >
-            Give back
+            Resume bot
           </button>
         )}
         <button type="button" title={`For ${snoozeSeconds} seconds`} {...onConversation(snooze)}>
@@ -115,7 +115,7 @@ function ReceiverSwitch({ call, attempt }: { call: Member['call']; attempt: Atte
   const change = attempt(async () => setMode(await setReceiver(isFailing ? 'ok' : 'fail')));
   return (
     <button type="button" onClick={change}>
-      {isFailing ? 'Let the receiver recover' : 'Make the receiver fail'}
+      {isFailing ? 'Stop failing deliveries' : 'Fail deliveries'}
     </button>
   );
 }

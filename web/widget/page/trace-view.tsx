@@ -5,7 +5,7 @@ import { Trace, type Delivery, type Run, type Traced } from '../../shared/trace/
 import { brief, decisionInWords, eventInWords, servingInWords } from '../../shared/trace/words.ts';
 import type { Member } from './member.ts';
 
-/** What happens behind the conversation: each event, who answered it and why, what the bot did, and who was told. */
+/** Trace of the conversation: events, decisions, runs and deliveries. */
 export function TraceView({ member, conversationId }: { member: Member; conversationId: number }) {
   const trace = useMemo(() => new Trace(member, conversationId), [member, conversationId]);
   useEffect(() => trace.start(), [trace]);
@@ -13,17 +13,15 @@ export function TraceView({ member, conversationId }: { member: Member; conversa
   const problem = useStore(member.live.problem);
   return (
     <>
-      <h2>What happens</h2>
+      <h2>Trace</h2>
       <p role="status" class="serving">
-        {serving ? servingInWords(serving) : 'Looking…'}
+        {serving ? servingInWords(serving) : 'Loading…'}
       </p>
       <p>
-        <a href={`/console/conversations/${conversationId}?account=${member.accountId}`}>
-          This conversation in the console
-        </a>
+        <a href={`/console/conversations/${conversationId}?account=${member.accountId}`}>Open in console</a>
       </p>
       {error !== null && <p role="alert">{error}</p>}
-      {problem !== null && <p role="status">No events at the moment. {problem}</p>}
+      {problem !== null && <p role="status">Offline: no live updates. {problem}</p>}
       <ol class="trace" reversed>
         {entries.map((entry) => (
           <Entry key={entry.event.id} entry={entry} />
@@ -56,7 +54,7 @@ function RunView({ run }: { run: Run }) {
   return (
     <details>
       <summary>
-        Run {id}: {outcome}, {wall} ms ({cpu} ms computing), {actions.length} actions
+        Run {id}: {outcome}, {wall} ms (CPU {cpu} ms), {actions.length} {actions.length === 1 ? 'action' : 'actions'}
       </summary>
       {error && <p>{error.message}</p>}
       <List title="Log" lines={logs.map(({ level, message }) => `${level}: ${message}`)} />
@@ -102,7 +100,7 @@ function DeliveryView({ delivery }: { delivery: Delivery }) {
       <ul>
         {attempts.map(({ number, started_at: at, response, error, times }) => (
           <li>
-            Attempt {number} at <Moment at={at} />: {response?.status ?? error?.class ?? 'no answer'}
+            Attempt {number} at <Moment at={at} />: {response?.status ?? error?.class ?? 'no response'}
             {times.total !== null && `, ${times.total} ms`}
           </li>
         ))}

@@ -14,13 +14,12 @@ export function CataloguePage({ query }: ViewProps) {
   return (
     <Page title="Event catalogue">
       <p>
-        What can happen in the account, and whom it is told: webhooks that subscribe to it, and the bot that serves the
-        conversation. Who reads the <a href="/docs">API</a> finds the same in its contract.
+        Events of the account, for webhooks and bots. See also the <a href="/docs">API reference</a>.
       </p>
       <search class="filters">
-        <TextField label="Find" type="search" value={wanted} onChange={(q) => setQuery({ q })} />
+        <TextField label="Search" type="search" value={wanted} onChange={(q) => setQuery({ q })} />
       </search>
-      {found.length === 0 && <p class="empty">No event is called so. Empty the field to see all of them.</p>}
+      {found.length === 0 && <p class="empty">No events match your search.</p>}
       {found.map(({ name, audience, description, body }) => (
         <section key={`${audience} ${name}`} class="panel">
           <h2>

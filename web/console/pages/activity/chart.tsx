@@ -12,7 +12,7 @@ export interface Series {
 
 interface Props {
   title: string;
-  /** What the figures are, in a sentence. */
+  /** Description of the figures. */
   about: string;
   /** Unix seconds. */
   times: readonly number[];
@@ -50,7 +50,7 @@ export function Chart({ title, about, times, series, unit = '', momentOf, empty 
 
 type Drawn = Required<Pick<Props, 'times' | 'series' | 'unit'>>;
 
-// Who sees no picture has the same figures in the table beneath.
+// Hidden from screen readers, which have the same figures in the table below.
 function Lines({ times, series, unit }: Drawn) {
   const place = useRef<HTMLDivElement>(null);
   const [Plot, setPlot] = useState<typeof uPlot | null>(null);
@@ -81,7 +81,7 @@ function Lines({ times, series, unit }: Drawn) {
       plot.destroy();
     };
   }, [Plot, times, series, unit]);
-  if (hasFailed) return <p class="note">This browser cannot draw the picture; the table has its figures.</p>;
+  if (hasFailed) return <p class="note">This browser cannot draw the chart. Use the table.</p>;
   return <div ref={place} aria-hidden="true" />;
 }
 
@@ -130,7 +130,7 @@ function Figures({ title, times, series, unit, momentOf }: FiguresProps) {
     .toReversed();
   return (
     <details>
-      <summary>The same figures as a table</summary>
+      <summary>View as table</summary>
       <Table
         caption={`${title}, newest first`}
         rows={rows}

@@ -12,16 +12,16 @@ import { Chart } from './chart.tsx';
 import { fill, type Report } from './figures.ts';
 
 const spans = {
-  day: { text: 'the last 24 hours', by: 'hour', hours: 24 },
-  week: { text: 'the last 7 days, by hour', by: 'hour', hours: 7 * 24 },
-  month: { text: 'the last 30 days', by: 'day', hours: 30 * 24 },
-  year: { text: 'the last 365 days', by: 'day', hours: 365 * 24 },
+  day: { text: 'Last 24 hours', by: 'hour', hours: 24 },
+  week: { text: 'Last 7 days, hourly', by: 'hour', hours: 7 * 24 },
+  month: { text: 'Last 30 days', by: 'day', hours: 30 * 24 },
+  year: { text: 'Last 365 days', by: 'day', hours: 365 * 24 },
 } as const;
 type Span = keyof typeof spans;
 
 const everyMs = 60_000;
 
-/** What happened in the account over time, as charts and as tables. */
+/** Activity of the account over time, as charts and tables. */
 export function ChartsPage({ query }: ViewProps) {
   const asked = query.get('span') ?? '';
   const span = Object.hasOwn(spans, asked) ? (asked as Span) : 'day';
@@ -40,7 +40,7 @@ export function ChartsPage({ query }: ViewProps) {
     <Page title="Charts">
       <div class="filters">
         <ChoiceField
-          label="Of"
+          label="Period"
           value={span}
           onChange={(chosen) => setQuery({ span: chosen })}
           options={Object.entries(spans).map(([name, { text }]) => [name as Span, text] as const)}
@@ -60,15 +60,14 @@ function Charts({ report }: { report: Report }) {
   const momentOf = (at: number): string => (by === 'hour' ? hourText : dayText).format(at * 1000);
   return (
     <>
-      <p>Counted every minute{by === 'day' && '; days are those of UTC'}.</p>
+      <p>Updated every minute{by === 'day' && ', days in UTC'}.</p>
       {drawn.charts.map((chart) => (
         <Chart key={chart.title} times={drawn.times} momentOf={momentOf} {...chart} />
       ))}
-      <Facts
-        facts={[['Oldest delivery that waits now', oldest === null ? 'none waits' : <Time key="oldest" at={oldest} />]]}
-      />
+      <Facts facts={[['Oldest pending delivery', oldest === null ? 'None' : <Time key="oldest" at={oldest} />]]} />
       <p>
-        Which deliveries fail, and why, is in the <a href="/console/deliveries?state=failing">deliveries</a>.
+        {' '}
+        <a href="/console/deliveries?state=failing">View failing deliveries</a>{' '}
       </p>
     </>
   );
@@ -89,36 +88,36 @@ function chartsOf(report: Report) {
       },
       {
         title: 'Replies',
-        about: 'How many public messages bots and people wrote.',
-        series: [line('Bots', ({ messages }) => messages.bots), line('People', ({ messages }) => messages.people)],
-        empty: 'Neither a bot nor a person replied in this time. Give an inbox a bot, or reply to a conversation.',
+        about: 'Public messages by bots and agents',
+        series: [line('Bots', ({ messages }) => messages.bots), line('Agents', ({ messages }) => messages.people)],
+        empty: 'No replies in this period.',
       },
       {
         title: 'Handoffs',
-        about: 'How many conversations bots gave to people, by the reason.',
+        about: 'Conversations handed off to agents, by reason',
         series: reasons.map((reason) => line(reason, ({ handoffs }) => handoffs[reason] ?? 0)),
-        empty: 'No bot gave a conversation to people in this time.',
+        empty: 'No handoffs in this period.',
       },
       {
-        title: 'Delivery success',
-        about: 'How many of a hundred attempts on receivers arrived.',
-        series: [line('Arrived', ({ attempts, delivered }) => percent(delivered, attempts), null)],
+        title: 'Delivery success rate',
+        about: 'Share of successful attempts',
+        series: [line('Success rate', ({ attempts, delivered }) => percent(delivered, attempts), null)],
         unit: ' %',
         empty: nothingSent,
       },
       {
-        title: 'Time of answers',
-        about: 'Of twenty answers of receivers nineteen took at most so long (p95).',
+        title: 'Response time, p95',
+        about: 'Time until endpoints respond',
         series: [line('p95', ({ p95_ms: p95 }) => p95, null)],
         unit: ' ms',
         empty: nothingSent,
       },
       {
-        title: 'Oldest waiting delivery',
-        about: 'The longest that a delivery was seen to wait.',
-        series: [line('Waited', ({ oldest_pending_seconds: oldest }) => oldest ?? 0)],
+        title: 'Oldest pending delivery',
+        about: 'Queue age',
+        series: [line('Queue age', ({ oldest_pending_seconds: oldest }) => oldest ?? 0)],
         unit: ' s',
-        empty: 'No delivery waited in this time.',
+        empty: 'No pending deliveries in this period.',
       },
     ],
   };

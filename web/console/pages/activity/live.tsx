@@ -42,8 +42,8 @@ export function LivePage({ query }: ViewProps) {
       }
     >
       <p>
-        Every event from now on, newest first, {mostShown} at most.{' '}
-        {state === 'waiting' && 'There is no connection at the moment: what is missed comes when it is back.'}
+        Live events, newest first. The latest {mostShown} are shown.{' '}
+        {state === 'waiting' && 'Offline. Missed events appear when the connection is back.'}
       </p>
       <Filters query={query} />
       <Notes tail={tail} />
@@ -51,18 +51,17 @@ export function LivePage({ query }: ViewProps) {
         caption="Events, newest first"
         rows={shown}
         keyOf={({ cursor }) => cursor}
-        empty={
-          <p>Nothing has happened since you opened this page. Write a message in a chat, and its events appear here.</p>
-        }
+        empty={<p>No events since you opened this page. Write a message in a chat to see its events here.</p>}
         columns={[
-          { title: 'At', cell: ({ created_at: at }) => <Moment at={at} /> },
-          { title: 'Event', cell: ({ event }) => event },
+          { title: 'Time', kind: 'fit', cell: ({ created_at: at }) => <Moment at={at} /> },
+          { title: 'Event', kind: 'text', cell: ({ event }) => event },
           {
             title: 'Conversation',
+            kind: 'fit',
             cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
           },
-          { title: 'Number', cell: ({ sequence }) => sequence ?? '–' },
-          { title: 'Payload', cell: (event) => <Payload event={event} /> },
+          { title: 'Sequence', kind: 'fit', isExtra: true, cell: ({ sequence }) => sequence ?? '–' },
+          { title: 'Payload', kind: 'text', cell: (event) => <Payload event={event} /> },
         ]}
       />
     </Page>
@@ -89,7 +88,7 @@ function useTail(isWanted: (event: LiveEvent) => boolean, isLive: boolean) {
   useLive((event) => {
     // Before the first stream nothing was promised.
     if (event === 'missed') return wasLive.current && setTail((before) => ({ ...before, hasMissed: true }));
-    // What the filter leaves out must not push out what it lets through.
+    // Filtered events must not displace matching ones.
     if (!isWanted(event)) return;
     gathered.current.push(event);
     timer.current ??= setTimeout(() => {
@@ -125,16 +124,11 @@ function Notes({ tail: { waiting, dropped, hasMissed } }: { tail: Tail }) {
     <div role="status">
       {waiting !== null && (
         <p class="note">
-          Paused: {waiting.length} {waiting.length === 1 ? 'event waits' : 'events wait'}.
-          {dropped > 0 && ` ${dropped} older ones were too many to be kept.`}
+          Paused: {waiting.length} new {waiting.length === 1 ? 'event' : 'events'}.{' '}
+          {dropped > 0 && ` ${dropped} older events were dropped.`}
         </p>
       )}
-      {hasMissed && (
-        <p class="note error">
-          The connection was away for so long that some events cannot be shown. The deliveries and conversations have
-          them.
-        </p>
-      )}
+      {hasMissed && <p class="note error">Some events were missed while offline. See deliveries and conversations.</p>}
     </div>
   );
 }
@@ -149,7 +143,7 @@ function Moment({ at }: { at: number }) {
 // Drawn when it is unfolded: a page of large bodies would be slow.
 function Payload({ event: { event, cursor, payload } }: { event: LiveEvent }) {
   const [isOpen, setOpen] = useState(false);
-  if (payload === null) return <>for bots only</>;
+  if (payload === null) return <>Bots only</>;
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{summaryOf(payload)}</summary>
@@ -160,7 +154,7 @@ function Payload({ event: { event, cursor, payload } }: { event: LiveEvent }) {
 
 const longest = 60;
 
-/** What makes one event differ from the next at a glance. */
+/** Short text that distinguishes an event from the next. */
 function summaryOf(payload: object): string {
   const { content, name, status } = payload as Record<string, unknown>;
   const text = [content, name, status].find((one) => typeof one === 'string' && one !== '');

@@ -1,9 +1,9 @@
 import type { LiveEvent } from '../../../shared/live.ts';
 
-/** What a person sees of a stream of events, newest first, and what waits while the person looks at it. */
+/** Visible events of a stream, newest first, and events held back during a pause. */
 export interface Tail {
   shown: readonly LiveEvent[];
-  /** Those that came during a pause, newest first; null without one. */
+  /** Events received during a pause, newest first; null without one. */
   waiting: readonly LiveEvent[] | null;
   /** How many that waited were too many to be kept. */
   dropped: number;

@@ -11,7 +11,7 @@ interface Props {
   told: (secrets: Reply<'POST agent_bots/:id/reset_access_token'>) => void;
 }
 
-/** What an administrator can do with a bot of the account. */
+/** Actions of administrators on a bot of the account. */
 export function BotActions({ bot, changed, told }: Props) {
   const { id, name } = bot;
   return (
@@ -19,32 +19,34 @@ export function BotActions({ bot, changed, told }: Props) {
       {bot.quarantine && (
         <Action
           kind="primary"
-          done={`${name} is called again.`}
+          done={`${name} released.`}
           act={async () => changed(await call('POST agent_bots/:id/release', { id }))}
         >
           Release
         </Action>
       )}
       <Action
-        question={`Programs that use the present access token of ${name} are refused from then on.`}
-        done="The access token was reset."
+        question={`Programs that use the current access token of ${name} lose access.`}
+        done="Access token reset."
         act={async () => told(await call('POST agent_bots/:id/reset_access_token', { id }))}
       >
-        Reset the access token
+        {' '}
+        Reset access token{' '}
       </Action>
       {bot.outgoing_url !== null && (
         <Action
-          question="For 24 hours deliveries are signed with the new secret and with the present one."
-          done="The signing secret was reset."
+          question="For 24 hours, deliveries are signed with both the new and the old secret."
+          done="Signing secret rotated."
           act={async () => told(await call('POST agent_bots/:id/reset_secret', { id }))}
         >
-          Reset the signing secret
+          {' '}
+          Rotate signing secret{' '}
         </Action>
       )}
       <Action
         kind="danger"
-        question={`Deleting ${name} deletes its runs and what it stored too; people get its conversations.`}
-        done={`${name} is deleted.`}
+        question={`The runs and stored data of ${name} are deleted too. Its conversations are handed off to agents.`}
+        done={`Bot “${name}” deleted.`}
         act={async () => {
           await call('DELETE agent_bots/:id', { id });
           go('/console/bots');

@@ -7,7 +7,7 @@ export interface BotDraft {
   name: string;
   description: string;
   outgoingUrl: string;
-  /** What its server is sent. */
+  /** Format of the payloads sent to its server. */
   format: Bot['format'];
   events: readonly string[];
   hearOwn: boolean;
@@ -48,7 +48,7 @@ export function draftOf(bot: Bot | null): BotDraft {
   };
 }
 
-/** What is sent of a draft: `plugin` is what runs the bot, null for a bot on a server of the account's own. */
+/** Request body of a draft. `plugin` is null for a bot on a server of the account. */
 export function bodyOf(draft: BotDraft, plugin: AccountPlugin | null): Changes & { name: string } {
   const { name, outgoingUrl, format } = draft;
   const common = { name, description: draft.description === '' ? null : draft.description };
@@ -63,6 +63,12 @@ export function bodyOf(draft: BotDraft, plugin: AccountPlugin | null): Changes &
     ...(plugin.forwards && outgoingUrl !== '' ? { outgoing_url: outgoingUrl, format } : {}),
     ...(plugin.asks_models ? { tokens_per_day: draft.tokensPerDay === '' ? null : Number(draft.tokensPerDay) } : {}),
   };
+}
+
+/** Fields of a draft that the browser must not store: secrets, and settings of plugins that declare some of them secret. */
+export function secretFields(plugins: readonly (AccountPlugin | null)[]): (keyof BotDraft)[] {
+  const hasSecrets = plugins.some((plugin) => JSON.stringify(plugin?.config_schema ?? {}).includes('"x-secret":true'));
+  return hasSecrets ? ['secrets', 'config'] : ['secrets'];
 }
 
 /** The plugins that forms offer by name: bots of the other two kinds have names of their own. */

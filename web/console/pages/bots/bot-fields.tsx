@@ -9,7 +9,7 @@ interface Props {
   draft: BotDraft;
   set: (changes: Partial<BotDraft>) => void;
   problemOf: ProblemOf;
-  /** What runs the bot; null for a bot on a server of the account's own. */
+  /** Plugin of the bot; null for a bot on a server of the account. */
   plugin: AccountPlugin | null;
   /** Secrets that the bot has. */
   stored: readonly string[];
@@ -22,7 +22,7 @@ export function BotFields(props: Props) {
     <>
       <TextField
         label="Name"
-        hint="Customers see it beside what the bot writes."
+        hint="Shown to customers."
         required
         value={draft.name}
         onChange={(name) => set({ name })}
@@ -43,9 +43,9 @@ function AddressFields({ draft, set, problemOf, required }: Props & { required: 
   return (
     <>
       <TextField
-        label="URL of your server"
+        label="Server URL"
         type="url"
-        hint="https. Events are sent there, signed."
+        hint="Receives signed events. HTTPS only."
         required={required}
         value={draft.outgoingUrl}
         onChange={(outgoingUrl) => set({ outgoingUrl })}
@@ -65,7 +65,7 @@ function ServerFields(props: Props) {
     <>
       <AddressFields {...props} required />
       <fieldset>
-        <legend>What it is told of</legend>
+        <legend>Subscribed events</legend>
         {botEvents.map(([event, text]) => (
           <CheckField
             key={event}
@@ -77,7 +77,7 @@ function ServerFields(props: Props) {
         {problem && <small class="problem">{problem}</small>}
       </fieldset>
       <CheckField
-        label="Outgoing messages too, its own included"
+        label="Include outgoing messages, also its own"
         checked={draft.hearOwn}
         onChange={(hearOwn) => set({ hearOwn })}
       />
@@ -104,8 +104,8 @@ function PluginFields(props: Props & { plugin: AccountPlugin }) {
       {plugin.forwards && <AddressFields {...props} required={false} />}
       {plugin.asks_models && (
         <TextField
-          label="Tokens of language models on a day"
-          hint="Empty for any number. When they are used up, people get its conversations."
+          label="Daily token budget"
+          hint="Leave empty for no limit. When it is used up, conversations are handed off to agents."
           type="number"
           value={draft.tokensPerDay}
           onChange={(tokensPerDay) => set({ tokensPerDay })}
@@ -136,14 +136,14 @@ function Secrets({ draft, set, problemOf, plugin, stored }: Props & { plugin: Ac
             <TextField
               label={name}
               type="password"
-              hint={`Sent to ${hosts.join(', ')} only; the bot does not see it.${isStored ? ' One is stored. What you enter takes its place.' : ''}`}
+              hint={`Sent only to ${hosts.join(', ')}. The bot cannot read it.${isStored ? ' A value is stored. Enter a new one to replace it.' : ''}`}
               value={draft.secrets[name] ?? ''}
               onChange={(value) => change(name, value === '' ? undefined : value)}
               problem={problemOf(`secrets/${name}`)}
             />
             {isStored && (
               <CheckField
-                label={`Forget the stored ${name}`}
+                label={`Delete stored ${name}`}
                 checked={isForgotten}
                 onChange={(isWanted) => change(name, isWanted ? null : undefined)}
               />

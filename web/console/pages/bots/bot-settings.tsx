@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useDraft } from '../../kit/draft.ts';
 import { Form } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
-import { bodyOf, draftOf, type BotDraft } from './bot-draft.ts';
+import { bodyOf, draftOf, secretFields, type BotDraft } from './bot-draft.ts';
 import { BotFields } from './bot-fields.tsx';
 import { loadPlugins, type AccountPlugin, type Bot } from './bot-list.ts';
 
@@ -24,7 +24,7 @@ export function BotSettings({ bot, changed }: Props) {
       <Show of={plugin}>
         {({ found }) =>
           found === undefined ? (
-            <p class="note">Its settings can be changed as soon as its plugin can run again.</p>
+            <p class="note">Settings are unavailable until the plugin runs again.</p>
           ) : (
             <div class="panel">
               <SettingsForm bot={bot} plugin={found} changed={changed} />
@@ -41,27 +41,18 @@ async function findPlugin(id: string, signal: AbortSignal): Promise<AccountPlugi
 }
 
 function SettingsForm({ bot, plugin, changed }: Props & { plugin: AccountPlugin | null }) {
-  const [draft, setDraft] = useState<BotDraft>(() => draftOf(bot));
+  const kept = useDraft<BotDraft>(`bot ${bot.id}`, draftOf(bot), secretFields([plugin]));
+  const { value: draft } = kept;
   async function send(): Promise<void> {
     const saved = await call('PATCH agent_bots/:id', { id: bot.id, body: bodyOf(draft, plugin) });
-    // What was sent as a secret is not kept in the page; what was entered meanwhile is.
-    setDraft((present) => {
-      if (present === draft) return draftOf(saved);
-      return present.secrets === draft.secrets ? { ...present, secrets: {} } : present;
-    });
+    kept.saved(draft);
     changed(saved);
     toast('Saved.');
   }
   return (
-    <Form submit="Save" send={send}>
+    <Form submit="Save" send={send} draft={kept}>
       {(problemOf) => (
-        <BotFields
-          draft={draft}
-          set={(changes) => setDraft((present) => ({ ...present, ...changes }))}
-          problemOf={problemOf}
-          plugin={plugin}
-          stored={bot.secret_names}
-        />
+        <BotFields draft={draft} set={kept.set} problemOf={problemOf} plugin={plugin} stored={bot.secret_names} />
       )}
     </Form>
   );

@@ -5,13 +5,13 @@ const kinds = { webhook: 'Webhook', ai: 'AI', plugin: 'Plugin' } as const;
 /** The events that bots can be told of, in words. */
 export const botEvents = [
   ['message_created', 'Messages'],
-  ['message_updated', 'Changes of messages'],
-  ['conversation_opened', 'Conversations that are opened again'],
-  ['conversation_resolved', 'Conversations that are resolved'],
-  ['webwidget_triggered', 'Customers who open the chat'],
+  ['message_updated', 'Message changes'],
+  ['conversation_opened', 'Conversations reopened'],
+  ['conversation_resolved', 'Conversations resolved'],
+  ['webwidget_triggered', 'Chat opened'],
 ] as const;
 
-/** What a bot is, in a word or two. */
+/** Name of the kind of a bot. */
 export function nameOfKind({ kind, plugin_id: plugin }: Bot): string {
   return kind === 'plugin' ? `${kinds.plugin} ${plugin ?? ''}` : kinds[kind];
 }
@@ -20,5 +20,5 @@ export function nameOfKind({ kind, plugin_id: plugin }: Bot): string {
 export function Health({ bot: { quarantine, paused, health } }: { bot: Bot }) {
   if (quarantine) return <span class="badge bad">Quarantined</span>;
   if (paused) return <span class="badge wait">Paused</span>;
-  return health.state === 'ok' ? <span class="badge good">Well</span> : <span class="badge bad">Failing</span>;
+  return health.state === 'ok' ? <span class="badge good">Healthy</span> : <span class="badge bad">Failing</span>;
 }

@@ -22,7 +22,7 @@ import { ServerHealth } from './server-health.tsx';
 type Inbox = Reply<'GET inboxes'>['payload'][number];
 type Secrets = Reply<'POST agent_bots/:id/reset_access_token'>;
 
-/** One bot: how it is and why, its settings, what it did, and how its server answers. */
+/** Page of a bot: its health, settings, runs, and the health of its server. */
 export function BotPage({ parameters }: ViewProps) {
   const id = Number(parameters['id']);
   const [secrets, setSecrets] = useState<Secrets | null>(null);
@@ -41,7 +41,7 @@ export function BotPage({ parameters }: ViewProps) {
             {value.kind !== 'webhook' && <LatestRuns bot={value} />}
             {value.kind !== 'webhook' && <BotUsage id={value.id} />}
             {isOwn(value) && <BotSettings bot={value} changed={bot.set} />}
-            {value.system && <p>A system bot is there for all accounts: platform administrators change it.</p>}
+            {value.system && <p>System bot, shared by all accounts. Platform administrators manage it.</p>}
           </>
         )}
       </Show>
@@ -61,13 +61,13 @@ function factsOf(bot: Bot, inboxes: readonly Inbox[]): (readonly [string, Compon
     ['Description', bot.description],
     ['Health', <Health key="health" bot={bot} />],
     ['Last error', bot.health.last_error],
-    ['Since', bot.health.state === 'failing' ? <Time key="since" at={bot.health.since} /> : null],
-    ['Answers in', <Inboxes key="inboxes" of={inboxes.filter(({ agent_bot_id: id }) => id === bot.id)} />],
-    ['Told of', bot.events.join(', ')],
+    ['Failing since', bot.health.state === 'failing' ? <Time key="since" at={bot.health.since} /> : null],
+    ['Inboxes', <Inboxes key="inboxes" of={inboxes.filter(({ agent_bot_id: id }) => id === bot.id)} />],
+    ['Subscribed events', bot.events.join(', ')],
     ['Server', bot.outgoing_url],
     ['Format', bot.outgoing_url === null ? null : nameOfFormat(bot.format)],
     ['Secrets', bot.secret_names.length > 0 ? bot.secret_names.join(', ') : null],
-    ['Access token last used', bot.system ? null : <Time key="used" at={bot.token_last_used_at} />],
+    ['Token last used', bot.system ? null : <Time key="used" at={bot.token_last_used_at} />],
   ];
 }
 
@@ -78,37 +78,26 @@ function PluginLink({ id }: { id: string }) {
 
 const obstacles: Readonly<Record<string, string>> = {
   plugin_missing:
-    'Its plugin is not installed: people get its conversations until a platform administrator installs it.',
-  plugin_disabled: 'Its plugin is disabled: people get its conversations until a platform administrator enables it.',
+    'Plugin not installed. Conversations are handed off to agents until a platform administrator installs it.',
+  plugin_disabled: 'Plugin disabled. Conversations are handed off to agents until a platform administrator enables it.',
   config_invalid:
-    'The version of its plugin that runs refuses its settings: people get its conversations until others are saved.',
+    'Invalid settings for the running plugin version. Conversations are handed off to agents until you save valid ones.',
 };
 
 /** Why nobody hears from it, where there is such a reason. */
 function Obstacle({ bot: { quarantine, disabled_reason: reason } }: { bot: Bot }) {
   if (reason !== null)
-    return (
-      <p class="note error">
-        {obstacles[reason] ??
-          `The service stopped calling its server: ${reason}. Saving the URL again has the service try it again.`}
-      </p>
-    );
+    return <p class="note error">{obstacles[reason] ?? `Server disabled: ${reason}. Save the URL again to retry.`}</p>;
   if (!quarantine) return null;
   return (
     <div class="note error">
       <p>
-        In quarantine, because its runs failed again and again: {quarantine.reason.replaceAll('_', ' ')}. People get its
-        conversations.
+        Quarantined after repeated failures ({quarantine.reason.replaceAll('_', ' ')}). Conversations are handed off to
+        agents.
       </p>
       <p>
-        Since <Time at={quarantine.since} />,{' '}
-        {quarantine.until === null ? (
-          'until it is released'
-        ) : (
-          <>
-            until <Time at={quarantine.until} />
-          </>
-        )}
+        Since <Time at={quarantine.since} />. Ends{' '}
+        {quarantine.until === null ? 'when you release it' : <Time at={quarantine.until} />}.
       </p>
     </div>
   );

@@ -67,13 +67,19 @@ function BotTable({ bots, inboxes, mayChange }: TableProps) {
       keyOf={({ id }) => id}
       empty={<Nothing mayChange={mayChange} />}
       columns={[
-        { title: 'Name', cell: (bot) => <Name bot={bot} /> },
-        { title: 'Kind', cell: nameOfKind },
-        { title: 'Health', cell: (bot) => <Health bot={bot} /> },
-        { title: 'Last error', cell: (bot) => lastErrorOf(bot) },
-        { title: 'Token last used', cell: ({ token_last_used_at: at }) => <Time at={at} /> },
+        { title: 'Name', kind: 'text', cell: (bot) => <Name bot={bot} /> },
+        { title: 'Kind', kind: 'text', cell: nameOfKind },
+        { title: 'Health', kind: 'fit', cell: (bot) => <Health bot={bot} /> },
+        { title: 'Last error', kind: 'text', cell: (bot) => lastErrorOf(bot) },
         {
-          title: 'Answers in',
+          title: 'Token last used',
+          kind: 'fit',
+          isExtra: true,
+          cell: ({ token_last_used_at: at }) => <Time at={at} />,
+        },
+        {
+          title: 'Inboxes',
+          kind: 'text',
           cell: ({ id }) => <Inboxes of={inboxes.filter((inbox) => inbox.agent_bot_id === id)} />,
         },
       ]}
@@ -108,11 +114,10 @@ export function Inboxes({ of: inboxes }: { of: readonly Inbox[] }) {
 }
 
 function Nothing({ mayChange }: { mayChange: boolean }) {
-  if (!mayChange) return <p>There are no bots yet: people answer everything. An administrator can make one.</p>;
+  if (!mayChange) return <p>No bots yet. Administrators create them.</p>;
   return (
     <p>
-      There are no bots yet: people answer everything. Make one with “New bot”, then choose it in an{' '}
-      <a href="/console/settings/inboxes">inbox</a>.
+      No bots yet. Create one, then select it in an <a href="/console/settings/inboxes">inbox</a>.
     </p>
   );
 }

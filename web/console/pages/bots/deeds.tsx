@@ -1,20 +1,20 @@
 import { Json } from '../../kit/code.tsx';
 import type { Run } from './run-table.tsx';
 
-/** What a bot wanted done, as it asked for it. */
+/** An action that a run returned. */
 export interface Deed {
   type?: unknown;
   [field: string]: unknown;
 }
 
-/** What a run wanted done; it was done only if the run ended well. */
+/** Actions of a run. They are applied only if the run completes. */
 export function Deeds({ run: { actions, outcome } }: { run: Run }) {
   const wasDone = outcome === 'ok';
   return (
     <section>
-      <h2>{wasDone ? 'What it did' : 'What it wanted done'}</h2>
-      {actions.length === 0 && <p class="empty">Nothing: a bot acts with ctx.reply, ctx.handoff and the like.</p>}
-      {!wasDone && actions.length > 0 && <p class="note">None of it was done: {outcome.replaceAll('_', ' ')}.</p>}
+      <h2>Actions</h2>
+      {actions.length === 0 && <p class="empty">No actions. A bot acts with ctx.reply, ctx.handoff and others.</p>}
+      {!wasDone && actions.length > 0 && <p class="note">Not applied: {outcome.replaceAll('_', ' ')}.</p>}
       <ol class="steps">
         {actions.map((action, index) => (
           <li key={index}>
@@ -26,7 +26,7 @@ export function Deeds({ run: { actions, outcome } }: { run: Run }) {
   );
 }
 
-/** One of them: its name, its text, and everything else that it says. */
+/** Name, text and other fields of an action. */
 export function DeedText({ deed }: { deed: Deed }) {
   const { type, content, ...rest } = deed;
   return (

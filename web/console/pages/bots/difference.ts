@@ -6,7 +6,7 @@ export interface Line {
   deed: Deed;
 }
 
-/** What two runs wanted done, side by side in the order of both: a longest common sequence, and what is beside it. */
+/** Returns the actions of two runs side by side, aligned by a longest common subsequence. */
 export function compare(recorded: readonly Deed[], replayed: readonly Deed[]): Line[] {
   const [before, after] = [textsOf(recorded), textsOf(replayed)];
   const sideAt = sidesOf(before, after);

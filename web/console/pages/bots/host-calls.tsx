@@ -3,12 +3,12 @@ import type { Run } from './run-table.tsx';
 
 type HostCall = Run['calls'][number];
 
-/** What a bot asked the service for, with the answers, in the order of asking. */
+/** Calls of a run to the service with their responses, in order. */
 export function HostCalls({ calls }: { calls: readonly HostCall[] }) {
   return (
     <section>
-      <h2>What it asked the service for</h2>
-      {calls.length === 0 && <p class="empty">Nothing: a bot asks with ctx.storage, ctx.kb, ctx.llm and ctx.fetch.</p>}
+      <h2>Calls</h2>
+      {calls.length === 0 && <p class="empty">No calls. A bot calls ctx.storage, ctx.kb, ctx.llm and ctx.fetch.</p>}
       <ol class="steps">
         {calls.map((call, index) => (
           <li key={index}>
@@ -21,7 +21,7 @@ export function HostCalls({ calls }: { calls: readonly HostCall[] }) {
               {call.error ? (
                 <p class="note error">{call.error.message}</p>
               ) : (
-                <Json label={`Answer ${index + 1}`} value={call.output} />
+                <Json label={`Response ${index + 1}`} value={call.output} />
               )}
             </details>
           </li>
@@ -33,7 +33,6 @@ export function HostCalls({ calls }: { calls: readonly HostCall[] }) {
 
 function Question({ call, number }: { call: HostCall; number: number }) {
   // The service keeps the questions of system bots to the platform; a question without a body is null too.
-  if (call.input === null || call.input === undefined)
-    return <p>Its question is not shown: it had none, or the bot is the platform's own.</p>;
-  return <Json label={`Question ${number}`} value={call.input} />;
+  if (call.input === null || call.input === undefined) return <p>No request body, or a system bot.</p>;
+  return <Json label={`Request ${number}`} value={call.input} />;
 }

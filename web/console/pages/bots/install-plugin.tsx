@@ -14,15 +14,11 @@ export function InstallPlugin({ installed }: { installed: () => void }) {
   async function send(): Promise<void> {
     setProblems([]);
     const file = input.current?.files?.[0];
-    if (!file) throw new Error('Choose a file first: the .tgz that `npx switchboard plugin pack` makes.');
+    if (!file) throw new Error('Choose a file: the .tgz made by `npx switchboard plugin pack`.');
     setUploaded({ done: 0, total: file.size });
     try {
       const { name, version, pending } = await uploadPlugin(file, setUploaded);
-      toast(
-        pending
-          ? `${name} ${pending.version} is installed, and waits for approval.`
-          : `${name} ${version} is installed.`,
-      );
+      toast(pending ? `${name} ${pending.version} installed, pending approval.` : `${name} ${version} installed.`);
       if (input.current) input.current.value = '';
       installed();
     } catch (error) {
@@ -35,15 +31,15 @@ export function InstallPlugin({ installed }: { installed: () => void }) {
   }
   return (
     <div class="panel">
-      <Form submit="Install" send={send}>
+      <Form submit="Install" send={send} isScratch>
         {() => (
-          <Field label="Package of a plugin" hint="A .tgz, as `npx switchboard plugin pack` makes it; 2 MB at most.">
+          <Field label="Plugin package" hint="A .tgz made by `npx switchboard plugin pack`, up to 2 MB.">
             {(control) => <input {...control} ref={input} type="file" accept=".tgz,.tar.gz,application/gzip" />}
           </Field>
         )}
       </Form>
       {problems.length > 1 && (
-        <ul aria-label="Problems of the package">
+        <ul aria-label="Package problems">
           {problems.map((problem) => (
             <li key={problem} class="problem">
               {problem}
@@ -59,10 +55,10 @@ export function InstallPlugin({ installed }: { installed: () => void }) {
 function Standing({ uploaded: { done, total } }: { uploaded: Uploaded }) {
   const inKb = (bytes: number): number => Math.ceil(bytes / 1024);
   return done < total ? (
-    <Progress label="Uploading, in KB" done={inKb(done)} total={inKb(total)} />
+    <Progress label="Uploading (KB)" done={inKb(done)} total={inKb(total)} />
   ) : (
     <p role="status">
-      The service checks the package and bundles its code. <progress aria-label="Checking the package" />
+      Checking the package… <progress aria-label="Checking the package" />
     </p>
   );
 }

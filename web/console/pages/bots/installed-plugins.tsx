@@ -27,17 +27,18 @@ export function InstalledPlugins({ changes, changed }: Props) {
           caption="Plugins of the platform"
           rows={list}
           keyOf={({ id }) => id}
-          empty={<p>No plugin is installed. Choose a package above.</p>}
+          empty={<p>No plugins installed. Choose a package above.</p>}
           columns={[
             {
               title: 'Name',
+              kind: 'text',
               cell: ({ id, name }) => <a href={`/console/plugins/${encodeURIComponent(id)}`}>{name}</a>,
             },
-            { title: 'Id', cell: ({ id }) => <code>{id}</code> },
+            { title: 'ID', kind: 'text', cell: ({ id }) => <code>{id}</code> },
             { title: 'Version', cell: ({ version }) => version },
-            { title: 'State', cell: (plugin) => <Standing plugin={plugin} /> },
-            { title: 'From', cell: ({ directory }) => directory ?? 'an upload' },
-            { title: 'Actions', cell: (plugin) => <Switch plugin={plugin} changed={changed} /> },
+            { title: 'State', kind: 'text', cell: (plugin) => <Standing plugin={plugin} /> },
+            { title: 'Source', kind: 'text', isExtra: true, cell: ({ directory }) => directory ?? 'Upload' },
+            { title: 'Actions', kind: 'fit', cell: (plugin) => <Switch plugin={plugin} changed={changed} /> },
           ]}
         />
       )}
@@ -50,7 +51,7 @@ export function Standing({ plugin: { enabled, pending } }: { plugin: Installed }
   return (
     <>
       <span class={`badge ${enabled ? 'good' : 'bad'}`}>{enabled ? 'Enabled' : 'Disabled'}</span>
-      {pending && <span class="badge wait">{pending.version} waits for approval</span>}
+      {pending && <span class="badge wait">{pending.version} pending approval</span>}
     </>
   );
 }
@@ -61,7 +62,7 @@ export function Switch({ plugin: { id, name, enabled }, changed }: { plugin: Ins
     return (
       <Action
         label={`Enable ${name}`}
-        done={`The bots of ${name} answer again.`}
+        done={`${name} enabled.`}
         act={async () => {
           await call('POST /platform/api/v1/plugins/:plugin/enable', { plugin: id });
           changed();
@@ -74,8 +75,8 @@ export function Switch({ plugin: { id, name, enabled }, changed }: { plugin: Ins
   return (
     <Action
       label={`Disable ${name}`}
-      question={`The bots of ${name} answer no more, in all accounts; people get their conversations.`}
-      done={`${name} is disabled.`}
+      question={`All bots of ${name} stop answering, in all accounts. Their conversations are handed off to agents.`}
+      done={`${name} disabled.`}
       act={async () => {
         await call('POST /platform/api/v1/plugins/:plugin/disable', { plugin: id });
         changed();

@@ -6,7 +6,7 @@ import { RunTable } from './run-table.tsx';
 
 const shown = 5;
 
-/** What a bot did last, and the way to all of it. */
+/** Latest runs of a bot, with a link to all of them. */
 export function LatestRuns({ bot: { id, name } }: { bot: Bot }) {
   const runs = useLoad((signal) => call('GET agent_bots/:id/runs', { id, signal }), [id]);
   useReloadOn(() => true, runs.reload);
@@ -20,15 +20,15 @@ export function LatestRuns({ bot: { id, name } }: { bot: Bot }) {
             names={new Map([[id, name]])}
             empty={
               <p>
-                It has not run yet. Choose it in an <a href="/console/settings/inboxes">inbox</a>, and write there as a
-                customer.
+                No runs yet. Select the bot in an <a href="/console/settings/inboxes">inbox</a>, then write a message
+                there.
               </p>
             }
           />
         )}
       </Show>
       <p>
-        <a href={`/console/runs?agent_bot_id=${id}`}>All its runs</a>
+        <a href={`/console/runs?agent_bot_id=${id}`}>All runs</a>
       </p>
     </section>
   );

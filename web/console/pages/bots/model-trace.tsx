@@ -29,7 +29,7 @@ export function ModelTrace({ run: { usage, calls } }: { run: Run }) {
       {chats.map((chat, index) => (
         <Chat key={index} number={index + 1} chat={chat} />
       ))}
-      {chats.length === 0 && <p>No model was asked.</p>}
+      {chats.length === 0 && <p>No model calls.</p>}
     </section>
   );
 }
@@ -38,25 +38,25 @@ function factsOf(usage: Usage): (readonly [string, string | null])[] {
   const { prompt_tokens: prompt, completion_tokens: completion } = usage;
   return [
     ['Model', usage.model],
-    ['Tokens', prompt + completion === 0 ? null : `${prompt} of the prompt, ${completion} of the answer`],
-    ['It ended because', usage.finish_reason],
-    ['Waiting', `${usage.ms} ms`],
-    ['Reason of the handoff', usage.handoff_reason?.replaceAll('_', ' ') ?? null],
+    ['Tokens', prompt + completion === 0 ? null : `${prompt} prompt, ${completion} completion`],
+    ['Finish reason', usage.finish_reason],
+    ['Model time', `${usage.ms} ms`],
+    ['Handoff reason', usage.handoff_reason?.replaceAll('_', ' ') ?? null],
   ];
 }
 
 function Passages({ passages }: { passages: Usage['passages'] }) {
   return (
     <Table
-      caption="Passages of the knowledge base"
+      caption="Knowledge base passages"
       rows={passages.map((passage, index) => ({ ...passage, place: index + 1 }))}
       keyOf={({ place }) => place}
-      empty={<p>No passage was found. Articles in the knowledge base with the customer's words would be.</p>}
+      empty={<p>No passages found.</p>}
       columns={[
-        { title: 'Place', cell: ({ place }) => place },
-        { title: 'Article', cell: ({ title }) => title },
+        { title: 'Rank', cell: ({ place }) => place },
+        { title: 'Article', kind: 'text', cell: ({ title }) => title },
         { title: 'Score', cell: ({ score }) => score.toFixed(3) },
-        { title: 'Source', cell: ({ url }) => <Source url={url} /> },
+        { title: 'Source', kind: 'text', cell: ({ url }) => <Source url={url} /> },
       ]}
     />
   );
@@ -78,9 +78,9 @@ function Chat({ chat: { input, output, error }, number }: { chat: Run['calls'][n
   const answer = (output ?? null) as Answer | null;
   return (
     <div class="panel question">
-      <h3>Question {number} to the model</h3>
-      {question ? <Prompt question={question} /> : <p>The prompt of a system bot is the platform's own.</p>}
-      <h3>Its answer</h3>
+      <h3>Prompt {number}</h3>
+      {question ? <Prompt question={question} /> : <p>Prompts of system bots are hidden.</p>}
+      <h3>Completion {number}</h3>
       {error && (
         <p class="note error">
           {error.code.replaceAll('_', ' ')}: {error.message}
@@ -106,7 +106,7 @@ function Prompt({ question: { messages = [], temperature, tools = [] } }: { ques
         </details>
       ))}
       {temperature !== undefined && <p>Temperature {temperature}</p>}
-      {tools.length > 0 && <p>It could call: {tools.map(({ name }) => String(name)).join(', ')}</p>}
+      {tools.length > 0 && <p>Tools: {tools.map(({ name }) => String(name)).join(', ')}</p>}
     </>
   );
 }

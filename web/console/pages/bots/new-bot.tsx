@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
 import { Dialog } from '../../kit/dialog.tsx';
+import { useDraft } from '../../kit/draft.ts';
 import { ChoiceField, Form } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { call } from '../../session.ts';
-import { aiPlugin, bodyOf, draftOf, isOffered } from './bot-draft.ts';
+import { aiPlugin, bodyOf, draftOf, isOffered, secretFields, type BotDraft } from './bot-draft.ts';
 import { BotFields } from './bot-fields.tsx';
 import { loadPlugins, type AccountPlugin } from './bot-list.ts';
 import { OnceShown } from './once-shown.tsx';
@@ -21,10 +22,10 @@ export function NewBot({ close, made }: { close: () => void; made: () => void })
         <>
           <OnceShown of={bot} />
           <p>
-            It answers as soon as it is chosen in an <a href="/console/settings/inboxes">inbox</a>.
+            To use it, select it in an <a href="/console/settings/inboxes">inbox</a>.
           </p>
           <p>
-            <a href={`/console/bots/${bot.id}`}>To the bot</a>
+            <a href={`/console/bots/${bot.id}`}>Open bot</a>
           </p>
         </>
       ) : (
@@ -46,40 +47,35 @@ export function NewBot({ close, made }: { close: () => void; made: () => void })
 
 function NewBotForm({ plugins, made }: { plugins: readonly AccountPlugin[]; made: (bot: Made) => void }) {
   const choices = choicesOf(plugins);
-  const [choice, setChoice] = useState(choices[0]?.[0] ?? 'webhook');
-  const [draft, setDraft] = useState(draftOf(null));
+  const kept = useDraft<BotDraft & { choice: string }>(
+    'bot new',
+    { ...draftOf(null), choice: choices[0]?.[0] ?? 'webhook' },
+    secretFields(plugins),
+  );
+  const { choice, ...draft } = kept.value;
   const plugin = plugins.find(({ id }) => choice === `plugin ${id}`) ?? null;
   const isAi = plugin?.id === aiPlugin;
   async function send(): Promise<void> {
     const body = bodyOf(draft, plugin);
-    if (!plugin) return made(await call('POST agent_bots', { body: { ...body, kind: 'webhook' } }));
-    const kind = isAi ? { kind: 'ai' as const } : { kind: 'plugin' as const, plugin_id: plugin.id };
-    made(await call('POST agent_bots', { body: { ...body, ...kind } }));
+    const kind = isAi ? { kind: 'ai' as const } : { kind: 'plugin' as const, plugin_id: plugin?.id ?? '' };
+    const bot = await call('POST agent_bots', { body: { ...body, ...(plugin ? kind : { kind: 'webhook' }) } });
+    kept.discard();
+    made(bot);
   }
   return (
-    <Form submit="Create" send={send}>
+    <Form submit="Create" send={send} draft={kept}>
       {(problemOf) => (
         <>
           <ChoiceField
             label="Kind"
-            hint={plugin?.description ?? 'A server of yours gets the events, and answers through the API.'}
+            hint={plugin?.description ?? 'Your server receives events and answers through the API.'}
             value={choice}
-            onChange={(next) => {
-              setChoice(next);
-              // Settings of one plugin mean nothing to another.
-              setDraft({ ...draft, config: {}, secrets: {} });
-            }}
+            // Settings of one plugin mean nothing to another.
+            onChange={(next) => kept.set({ choice: next, config: {}, secrets: {} })}
             options={choices}
             problem={problemOf('plugin_id') ?? problemOf('kind')}
           />
-          <BotFields
-            key={choice}
-            draft={draft}
-            set={(changes) => setDraft((present) => ({ ...present, ...changes }))}
-            problemOf={problemOf}
-            plugin={plugin}
-            stored={[]}
-          />
+          <BotFields key={choice} draft={draft} set={kept.set} problemOf={problemOf} plugin={plugin} stored={[]} />
         </>
       )}
     </Form>
@@ -90,7 +86,7 @@ function choicesOf(plugins: readonly AccountPlugin[]): (readonly [string, string
   const ai = plugins.filter(({ id }) => id === aiPlugin);
   return [
     ...ai.map(({ id }) => [`plugin ${id}`, 'AI: answers from the knowledge base'] as const),
-    ['webhook', 'Webhook: a server of yours answers'],
+    ['webhook', 'Webhook: your server answers'],
     ...plugins.filter(isOffered).map(({ id, name }) => [`plugin ${id}`, `Plugin: ${name}`] as const),
   ];
 }

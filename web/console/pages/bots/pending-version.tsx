@@ -18,30 +18,30 @@ export function PendingVersion({ plugin, pending, changed }: Props) {
   const lost = useLost(plugin, pending);
   return (
     <section class="panel" aria-label={`Version ${version}`}>
-      <h2>Version {version} waits for approval</h2>
-      <p>Version {plugin.version} runs until you decide.</p>
+      <h2>Version {version} pending approval</h2>
+      <p>Version {plugin.version} keeps running until you approve.</p>
       {widens.length > 0 && (
         <>
-          <p>Beyond the version that runs it could:</p>
+          <p>New permissions requested:</p>
           <List name="New permissions" mark="+" sentences={widens} />
         </>
       )}
       {lost.length > 0 && (
         <>
-          <p>It could no longer:</p>
-          <List name="Permissions that go" mark="−" sentences={lost} />
+          <p>Permissions removed:</p>
+          <List name="Permissions removed" mark="−" sentences={lost} />
         </>
       )}
       <Refused refuses={refuses} />
       <p>
-        Its code: <code>{hash}</code>
+        Code hash: <code>{hash}</code>
       </p>
       <div class="actions">
         <Action
           kind="primary"
           label={`Approve version ${version}`}
           question={questionOf(name, pending)}
-          done={`${name} runs version ${version}.`}
+          done={`${name} now runs version ${version}.`}
           act={async () =>
             changed(
               await call('POST /platform/api/v1/plugins/:plugin/approve', { plugin: id, body: { version, hash } }),
@@ -52,7 +52,7 @@ export function PendingVersion({ plugin, pending, changed }: Props) {
         </Action>
         <Action
           label={`Reject version ${version}`}
-          done={`Version ${version} waits no longer; it stays installed.`}
+          done={`Version ${version} rejected. It stays installed.`}
           act={async () =>
             changed(await call('POST /platform/api/v1/plugins/:plugin/reject', { plugin: id, body: { version, hash } }))
           }
@@ -64,7 +64,7 @@ export function PendingVersion({ plugin, pending, changed }: Props) {
   );
 }
 
-// What the version that runs may do and the one that waits may not: the service tells the other direction only.
+// Permissions of the running version that the pending one lacks. The service returns the opposite direction only.
 function useLost(plugin: Installed, { hash }: Pending): string[] {
   const versions = useLoad(
     (signal) => call('GET /platform/api/v1/plugins/:plugin/versions', { plugin: plugin.id, signal }),
@@ -87,13 +87,14 @@ function List({ name, mark, sentences }: { name: string; mark: string; sentences
 }
 
 function Refused({ refuses: { count, bots } }: { refuses: Pending['refuses'] }) {
-  if (count === 0) return <p>It accepts the settings of all bots.</p>;
+  if (count === 0) return <p>Compatible with the settings of all bots.</p>;
   return (
     <>
       <p class="note error">
-        It refuses the settings of {count} {count === 1 ? 'bot' : 'bots'}, which would not answer until they get others:
+        Incompatible with the settings of {count} {count === 1 ? 'bot' : 'bots'}. Affected bots stop answering until
+        their settings are changed:
       </p>
-      <ul aria-label="Bots whose settings it refuses">
+      <ul aria-label="Incompatible bots">
         {bots.map(({ agent_bot_id: id, account_id: account, name, problems }) => (
           <li key={id}>
             {name} ({account === null ? 'system bot' : `account ${account}`}):{' '}
@@ -107,6 +108,6 @@ function Refused({ refuses: { count, bots } }: { refuses: Pending['refuses'] }) 
 }
 
 function questionOf(name: string, { version, refuses: { count } }: Pending): string {
-  const silent = count === 0 ? '' : ` ${count} of them get no answer until their settings are changed.`;
-  return `From now on all bots of ${name} run version ${version}.${silent}`;
+  const silent = count === 0 ? '' : ` ${count} of them stop answering until their settings are changed.`;
+  return `All bots of ${name} will run version ${version}.${silent}`;
 }

@@ -13,7 +13,7 @@ export function BotsOfPlugin({ plugin: { id, hash, enabled } }: { plugin: Instal
   );
   return (
     <section>
-      <h2>Its bots in this account</h2>
+      <h2>Bots in this account</h2>
       <Show of={bots}>
         {(list) => (
           <Table
@@ -22,14 +22,14 @@ export function BotsOfPlugin({ plugin: { id, hash, enabled } }: { plugin: Instal
             keyOf={(bot) => bot.id}
             empty={
               <p>
-                No bot of this account runs it. Make one at <a href="/console/bots">Bots</a>.
+                No bots use this plugin. Create one in <a href="/console/bots">Bots</a>.
               </p>
             }
             columns={[
-              { title: 'Name', cell: (bot) => <a href={`/console/bots/${bot.id}`}>{bot.name}</a> },
-              { title: 'Health', cell: (bot) => <Health bot={bot} /> },
-              { title: 'Quarantined because of', cell: ({ quarantine }) => quarantine?.reason ?? '–' },
-              { title: 'Last error', cell: ({ health }) => health.last_error ?? '–' },
+              { title: 'Name', kind: 'text', cell: (bot) => <a href={`/console/bots/${bot.id}`}>{bot.name}</a> },
+              { title: 'Health', kind: 'fit', cell: (bot) => <Health bot={bot} /> },
+              { title: 'Quarantine reason', kind: 'text', cell: ({ quarantine }) => quarantine?.reason ?? '–' },
+              { title: 'Last error', kind: 'text', cell: ({ health }) => health.last_error ?? '–' },
             ]}
           />
         )}

@@ -28,23 +28,24 @@ export function PluginVersions({ plugin, changed }: Props) {
   return (
     <section>
       <h2>Versions</h2>
-      {isFolder && <p>It is read from a folder: change the folder to have another version run.</p>}
+      {isFolder && <p>Loaded from a folder. Change the folder to run another version.</p>}
       <Show of={versions}>
         {(list) => (
           <Table
-            caption="Versions, the newest first"
+            caption="Versions, newest first"
             rows={list}
             keyOf={(version) => version.hash}
-            empty={<p>No version is installed. Install one at Plugins.</p>}
+            empty={<p>No versions installed. Install one in Plugins.</p>}
             columns={[
-              { title: 'Version', cell: ({ version }) => version },
+              { title: 'Version', kind: 'text', cell: ({ version }) => version },
               { title: 'State', cell: stateOf },
-              { title: 'Ran last', cell: ({ activated_at: at }) => <Time at={at} /> },
-              { title: 'Installed', cell: ({ created_at: at }) => <Time at={at} /> },
-              { title: 'Signed by', cell: ({ signed_by: key }) => key ?? '–' },
-              { title: 'It may', cell: ({ permissions }) => <Rights sentences={permissions} /> },
+              { title: 'Last run', kind: 'fit', cell: ({ activated_at: at }) => <Time at={at} /> },
+              { title: 'Installed', kind: 'fit', isExtra: true, cell: ({ created_at: at }) => <Time at={at} /> },
+              { title: 'Signed by', kind: 'text', cell: ({ signed_by: key }) => key ?? '–' },
+              { title: 'Permissions', kind: 'text', cell: ({ permissions }) => <Rights sentences={permissions} /> },
               {
                 title: 'Actions',
+                kind: 'fit',
                 cell: (version) =>
                   !isFolder && !version.active && !version.pending ? (
                     <Run plugin={plugin} version={version} changed={changed} />
@@ -59,14 +60,17 @@ export function PluginVersions({ plugin, changed }: Props) {
 }
 
 function stateOf({ active, pending }: Version) {
-  if (active) return <span class="badge good">Runs</span>;
-  return pending ? <span class="badge wait">Waits</span> : '–';
+  if (active) return <span class="badge good">Running</span>;
+  return pending ? <span class="badge wait">Pending approval</span> : '–';
 }
 
 function Rights({ sentences }: { sentences: readonly string[] }) {
   return (
     <details>
-      <summary>{sentences.length} things</summary>
+      <summary>
+        {' '}
+        {sentences.length} {sentences.length === 1 ? 'permission' : 'permissions'}{' '}
+      </summary>
       <ul>
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>
@@ -82,8 +86,8 @@ function Run({ plugin: { id, name }, version, changed }: Props & { version: Vers
   return (
     <Action
       label={`${ranBefore ? 'Roll back to' : 'Run'} ${number}`}
-      question={`All bots of ${name} run version ${number} from then on; one that may do more waits for approval first.`}
-      done={`Version ${number} was chosen.`}
+      question={`All bots of ${name} will run version ${number}. Approval is required first if it requests new permissions.`}
+      done={`Version ${number} selected.`}
       act={async () =>
         changed(await call('PATCH /platform/api/v1/plugins/:plugin', { plugin: id, body: { version: number } }))
       }

@@ -29,8 +29,8 @@ export function PluginPage({ parameters }: ViewProps) {
               <Switch plugin={value} changed={() => void loaded.reload()} />
               <Action
                 kind="danger"
-                question={`${value.name} is uninstalled for all accounts. The service refuses that while bots use it.`}
-                done={`${value.name} is uninstalled.`}
+                question={`${value.name} is uninstalled for all accounts. Bots that use it must be deleted first.`}
+                done={`${value.name} uninstalled.`}
                 act={async () => {
                   await call('DELETE /platform/api/v1/plugins/:plugin', { plugin });
                   go('/console/plugins');
@@ -52,12 +52,12 @@ export function PluginPage({ parameters }: ViewProps) {
 
 function factsOf(plugin: Installed): (readonly [string, ComponentChildren])[] {
   return [
-    ['Id', <code key="id">{plugin.id}</code>],
+    ['ID', <code key="id">{plugin.id}</code>],
     ['Description', plugin.description || null],
     ['Version', plugin.version],
     ['State', <Standing key="state" plugin={plugin} />],
-    ['Code', <code key="hash">{plugin.hash}</code>],
-    ['From', plugin.directory === null ? 'An uploaded package' : `The folder ${plugin.directory}`],
-    ['Changed', <Time key="changed" at={plugin.updated_at} />],
+    ['Code hash', <code key="hash">{plugin.hash}</code>],
+    ['Source', plugin.directory === null ? 'Upload' : `Folder ${plugin.directory}`],
+    ['Updated', <Time key="changed" at={plugin.updated_at} />],
   ];
 }

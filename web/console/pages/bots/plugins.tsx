@@ -23,18 +23,18 @@ export function PluginsPage({ query }: ViewProps) {
   return (
     <Page title="Plugins">
       <p>
-        A plugin is code for bots that runs inside the service, in a sandbox: it may do what is listed, and nothing
-        else. How to write one is told in <code>docs/plugins.md</code>.
+        Plugins are bot code that runs in a sandbox with the listed permissions only. To write one, see{' '}
+        <code>docs/plugins.md</code>.
       </p>
       {isPlatform && (
         <section>
-          <h2>Of the platform</h2>
+          <h2>Installed plugins</h2>
           <InstallPlugin installed={changed} />
           <InstalledPlugins changes={changes} changed={changed} />
         </section>
       )}
       <section>
-        <h2>For the bots of this account</h2>
+        <h2>Available to this account</h2>
         <Show of={plugins}>
           {({ payload, meta }) => (
             <>
@@ -54,7 +54,7 @@ export function PluginsPage({ query }: ViewProps) {
 function Nothing({ isPlatform }: { isPlatform: boolean }) {
   return (
     <p class="empty">
-      No plugin can run. {isPlatform ? 'Install one above.' : 'A platform administrator can install one.'}
+      No plugins available. {isPlatform ? 'Install one above.' : 'Platform administrators install them.'}
     </p>
   );
 }
@@ -71,20 +71,20 @@ function PluginPanel({ plugin }: { plugin: AccountPlugin }) {
       </p>
       <Permissions sentences={permissions} />
       <SettingList schema={plugin.config_schema} />
-      {secrets.length > 0 && <p>Secrets that its bots can be given: {secrets.map((one) => one.name).join(', ')}</p>}
+      {secrets.length > 0 && <p>Secrets: {secrets.map((one) => one.name).join(', ')}</p>}
       <p>
-        <a href="/console/bots">Make a bot of it at Bots</a>
+        <a href="/console/bots">Create a bot</a>
       </p>
     </article>
   );
 }
 
-/** What a plugin may do, in words. */
+/** Permissions of a plugin as sentences. */
 export function Permissions({ sentences }: { sentences: readonly string[] }) {
-  if (sentences.length === 0) return <p>It may do nothing but look at its events.</p>;
+  if (sentences.length === 0) return <p>No permissions.</p>;
   return (
     <>
-      <p>It may:</p>
+      <p>Permissions:</p>
       <ul>
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>

@@ -27,11 +27,11 @@ export function RecoverServer({ id, ended }: { id: number; ended: () => Promise<
   }
   return (
     <details>
-      <summary>Send again what was given up</summary>
-      <Form submit="Recover" send={recover}>
+      <summary>Recover failed deliveries</summary>
+      <Form submit="Recover" send={recover} isScratch>
         {(problemOf) => (
           <TextField
-            label="Of the last hours"
+            label="Hours to recover"
             type="number"
             value={hours}
             onChange={setHours}
@@ -46,14 +46,14 @@ export function RecoverServer({ id, ended }: { id: number; ended: () => Promise<
 
 function Standing({ recovery }: { recovery: Recovery }) {
   const { count, delivered, exhausted, cancelled, state } = recovery;
-  if (count === 0) return <p role="status">Nothing was given up in that time.</p>;
+  if (count === 0) return <p role="status">No failed deliveries in this period.</p>;
   if (state === 'done') {
     return (
       <p role="status">
-        Sent again: {delivered} arrived, {exhausted + cancelled} did not.
+        Recovered: {delivered} delivered, {exhausted + cancelled} failed.
       </p>
     );
   }
-  if (state === 'stopped') return <p role="status">It was stopped: the bot was switched off meanwhile.</p>;
-  return <Progress label="Sending again" done={delivered + exhausted + cancelled} total={count} />;
+  if (state === 'stopped') return <p role="status">Stopped: the bot was disabled.</p>;
+  return <Progress label="Recovering" done={delivered + exhausted + cancelled} total={count} />;
 }

@@ -20,19 +20,16 @@ export function Replay({ run }: { run: Run }) {
   const { since, progress: replayed, error } = useTask(task);
   const replay = (): Promise<void> =>
     task.start(async ({ told }) => told(await call('POST runs/:id/replay', { id: run.id })), {
-      done: `The replay of run ${run.id} is done.`,
+      done: `Replay of run ${run.id} finished.`,
     });
   return (
     <section>
       <h2>Replay</h2>
-      <p>
-        Repeats the run by the code that ran, with the clock, the random numbers and the answers of that time. Nothing
-        is called, and nothing changed.
-      </p>
+      <p>Repeats the run with its recorded code, time, random numbers and responses. Nothing is called or changed.</p>
       <button type="button" disabled={since !== null} aria-busy={since !== null} onClick={() => void replay()}>
         Replay
       </button>
-      <Working on={since} what="The run is repeated" />
+      <Working on={since} what="Replaying the run" />
       {error !== null && (
         <p class="note error" role="alert">
           {error}
@@ -53,17 +50,17 @@ function replayOf(run: number): Task<Replayed> {
 }
 
 function Result({ run, replayed }: { run: Run; replayed: Replayed }) {
-  if (replayed.identical) return <p class="note">It ended exactly as it was recorded.</p>;
+  if (replayed.identical) return <p class="note">Identical to the recorded run.</p>;
   const lines = compare(run.actions, replayed.actions);
   return (
     <>
-      <p class="note error">It did not end as it was recorded.</p>
+      <p class="note error">Different from the recorded run.</p>
       {replayed.outcome !== run.outcome && (
         <p>
           Recorded: <Outcome name={run.outcome} /> Replayed: <Outcome name={replayed.outcome} />
         </p>
       )}
-      <ol class="steps" aria-label="Difference to the recorded run">
+      <ol class="steps" aria-label="Differences from the recorded run">
         {lines.map(({ side, deed }, index) => (
           <li key={index} class={side}>
             <span class={`badge ${badges[side]}`}>{titles[side]}</span> <DeedText deed={deed} />

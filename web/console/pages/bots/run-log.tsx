@@ -2,12 +2,12 @@ import type { Run } from './run-table.tsx';
 
 const kinds: Readonly<Record<string, string>> = { warn: 'wait', error: 'bad' };
 
-/** What a bot wrote to its log. */
+/** Log lines of a run. */
 export function RunLog({ lines }: { lines: Run['logs'] }) {
   return (
     <section>
       <h2>Log</h2>
-      {lines.length === 0 && <p class="empty">It wrote nothing. A bot writes here with ctx.log.info('…').</p>}
+      {lines.length === 0 && <p class="empty">No log lines. A bot logs with ctx.log.info('…').</p>}
       <ol class="steps">
         {lines.map(({ level, message, fields }, index) => (
           <li key={index}>

@@ -23,28 +23,30 @@ export function RunTable({ runs, names, empty }: Props) {
       keyOf={({ id }) => id}
       empty={empty}
       columns={[
-        { title: 'Run', cell: ({ id }) => <a href={`/console/runs/${id}`}>Run {id}</a> },
-        { title: 'When', cell: ({ created_at: at }) => <Time at={at} /> },
+        { title: 'Run', kind: 'fit', cell: ({ id }) => <a href={`/console/runs/${id}`}>Run {id}</a> },
+        { title: 'Started', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
         {
           title: 'Bot',
+          kind: 'text',
           cell: ({ agent_bot_id: id }) => <a href={`/console/bots/${id}`}>{names.get(id) ?? `Bot ${id}`}</a>,
         },
         {
           title: 'Conversation',
+          kind: 'fit',
           cell: ({ conversation_id: id }) => <a href={`/console/conversations/${id}`}>{id}</a>,
         },
-        { title: 'Event', cell: ({ event }) => <code>{event.name}</code> },
-        { title: 'Outcome', cell: ({ outcome }) => <Outcome name={outcome} /> },
-        { title: 'What it wanted done', cell: (run) => deedsOf(run) },
-        { title: 'Took', cell: ({ wall_ms: ms }) => `${ms} ms` },
+        { title: 'Event', kind: 'text', cell: ({ event }) => <code>{event.name}</code> },
+        { title: 'Outcome', kind: 'fit', cell: ({ outcome }) => <Outcome name={outcome} /> },
+        { title: 'Result', kind: 'text', cell: (run) => deedsOf(run) },
+        { title: 'Duration', kind: 'fit', isExtra: true, cell: ({ wall_ms: ms }) => `${ms} ms` },
       ]}
     />
   );
 }
 
 function deedsOf({ actions, error, erased_at: erasedAt }: Run): string {
-  if (erasedAt !== null) return 'Deleted with a message';
+  if (erasedAt !== null) return 'Erased with a message';
   if (error) return error.message;
   const names = actions.map((action) => String((action as { type?: unknown }).type));
-  return names.length === 0 ? 'Nothing' : names.join(', ');
+  return names.length === 0 ? 'No actions' : names.join(', ');
 }

@@ -15,7 +15,7 @@ import { Replay } from './replay.tsx';
 import { RunLog } from './run-log.tsx';
 import type { Run } from './run-table.tsx';
 
-/** One run of a bot: all that it got, asked for, did and wrote, and why it ended as it did. */
+/** Page of a run: its input, calls, actions, log and outcome. */
 export function RunPage({ parameters }: ViewProps) {
   const id = Number(parameters['id']);
   const loaded = useLoad(
@@ -33,10 +33,7 @@ export function RunPage({ parameters }: ViewProps) {
           <>
             <Facts facts={factsOf(run, botName)} />
             {run.erased_at !== null && (
-              <p class="note">
-                What it asked for, did and wrote was deleted, together with a message whose text it held. It cannot be
-                replayed.
-              </p>
+              <p class="note">The record was erased with a message that it contained. This run cannot be replayed.</p>
             )}
             {run.error && <Failure error={run.error} />}
             <Deeds run={run} />
@@ -56,7 +53,7 @@ function factsOf(run: Run, botName: string): (readonly [string, ComponentChildre
   const { plugin, event } = run;
   return [
     ['Outcome', <Outcome key="outcome" name={run.outcome} />],
-    ['That means', wordsOf(run.outcome)],
+    ['Meaning', wordsOf(run.outcome)],
     [
       'Bot',
       <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
@@ -71,11 +68,11 @@ function factsOf(run: Run, botName: string): (readonly [string, ComponentChildre
     ],
     ['Event', <code key="event">{event.name}</code>],
     ['Attempt', run.attempt === 1 ? null : run.attempt],
-    ['Reason of the handoff', handoffReasonOf(run)],
+    ['Handoff reason', handoffReasonOf(run)],
     ['Plugin', [plugin.id, plugin.version].filter(Boolean).join(' ')],
-    ['Code', plugin.hash && <code key="hash">{plugin.hash}</code>],
-    ['Took', `${run.wall_ms} ms, of which it computed ${run.cpu_ms} ms`],
-    ['When', <Time key="when" at={run.created_at} />],
+    ['Code hash', plugin.hash && <code key="hash">{plugin.hash}</code>],
+    ['Duration', `${run.wall_ms} ms (CPU ${run.cpu_ms} ms)`],
+    ['Started', <Time key="when" at={run.created_at} />],
   ];
 }
 
@@ -91,9 +88,9 @@ function handoffReasonOf({ actions, usage }: Run): string | null {
 function Failure({ error }: { error: NonNullable<Run['error']> }) {
   return (
     <section>
-      <h2>How it failed</h2>
+      <h2>Error</h2>
       <p class="note error">{error.message}</p>
-      {error.stack !== null && <Code label="Where" text={error.stack} />}
+      {error.stack !== null && <Code label="Stack trace" text={error.stack} />}
     </section>
   );
 }
@@ -101,17 +98,17 @@ function Failure({ error }: { error: NonNullable<Run['error']> }) {
 function Got({ run }: { run: Run }) {
   return (
     <section>
-      <h2>What it got</h2>
+      <h2>Input</h2>
       <details>
-        <summary>The event</summary>
+        <summary>Event</summary>
         <Json label="Event" value={run.event.body} />
       </details>
       <details>
-        <summary>Its settings at that time</summary>
+        <summary>Settings</summary>
         <Json label="Settings" value={run.config} />
       </details>
       <p>
-        Its clock stood at {new Date(run.now).toISOString()}, and its random numbers came from the seed {run.seed}.
+        Clock {new Date(run.now).toISOString()}, random seed {run.seed}
       </p>
     </section>
   );

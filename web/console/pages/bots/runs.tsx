@@ -12,7 +12,7 @@ import { loadBots } from './bot-list.ts';
 import { outcomeChoices } from './outcomes.tsx';
 import { RunTable } from './run-table.tsx';
 
-/** What bots did, newest first: which bot, for which conversation, and how it ended. */
+/** Runs of bots, newest first, with filters. */
 export function RunsPage({ query }: ViewProps) {
   const filter = filterOf(query);
   const bots = useLoad((signal) => loadBots(signal));
@@ -23,7 +23,7 @@ export function RunsPage({ query }: ViewProps) {
   );
   const present = useRef(runs);
   present.current = runs;
-  // Whoever has gone on in the list is not thrown back to its beginning.
+  // A reload would throw people who loaded more rows back to the first ones.
   useReloadOn(
     () => true,
     async () => {
@@ -35,7 +35,7 @@ export function RunsPage({ query }: ViewProps) {
   const isFiltered = query.toString() !== '';
   return (
     <Page title="Runs">
-      <p>Each event that a bot inside the service handled: what it got, asked for, did and wrote.</p>
+      <p>Events handled by bots, with their calls, actions and logs.</p>
       <Filters query={query} bots={[...names]} />
       <Show of={runs}>
         {({ payload }) => (
@@ -76,7 +76,7 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
     <search>
       <form
         class="filters"
-        aria-label="Which runs"
+        aria-label="Filters"
         onSubmit={(event) => {
           event.preventDefault();
           setQuery({ conversation_id: draft.trim() });
@@ -94,7 +94,7 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
           onChange={(outcome) => setQuery({ outcome })}
           options={[['', 'Any outcome'], ...outcomeChoices]}
         />
-        <TextField label="Number of the conversation" type="number" value={draft} onChange={setDraft} />
+        <TextField label="Conversation ID" type="number" value={draft} onChange={setDraft} />
         <div class="actions">
           <button type="submit">Filter</button>
           {query.toString() !== '' && (
@@ -102,7 +102,7 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
               type="button"
               onClick={() => setQuery({ agent_bot_id: null, outcome: null, conversation_id: null })}
             >
-              Show all
+              Clear filters
             </button>
           )}
         </div>
@@ -112,11 +112,11 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
 }
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <p>No run fits these filters. “Show all” takes them away.</p>;
+  if (isFiltered) return <p>No runs match these filters.</p>;
   return (
     <p>
-      No bot has run yet. Make an AI bot or one of a plugin at <a href="/console/bots">Bots</a>, let it answer in one of
-      the <a href="/console/settings/inboxes">inboxes</a>, and write to that inbox as a customer.
+      No runs yet. Create an AI or plugin bot in <a href="/console/bots">Bots</a>, select it in an{' '}
+      <a href="/console/settings/inboxes">inbox</a>, then write a message there.
     </p>
   );
 }

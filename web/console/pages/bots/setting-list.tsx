@@ -4,21 +4,21 @@ import type { Setting } from '../../kit/schema-form.tsx';
 /** The settings that bots of a plugin have, in words. */
 export function SettingList({ schema: { properties = {} } }: { schema: Setting }) {
   const entries = Object.entries(properties);
-  if (entries.length === 0) return <p>It has no settings.</p>;
+  if (entries.length === 0) return <p>No settings.</p>;
   return (
     <details>
-      <summary>Its settings</summary>
+      <summary>Settings</summary>
       <Facts facts={entries.map(([name, setting]) => [setting.title ?? name, wordsOf(setting)])} />
     </details>
   );
 }
 
 function wordsOf(setting: Setting): string {
-  return [setting.description, kindOf(setting)].filter(Boolean).join(' ') || 'Anything.';
+  return [setting.description, kindOf(setting)].filter(Boolean).join(' ') || 'Any value.';
 }
 
 function kindOf(setting: Setting): string {
-  if (setting['x-secret']) return 'A secret.';
+  if (setting['x-secret']) return 'Secret.';
   if (setting.enum) return `One of ${setting.enum.map(String).join(', ')}.`;
-  return setting.default === undefined ? '' : `Usually ${JSON.stringify(setting.default)}.`;
+  return setting.default === undefined ? '' : `Default: ${JSON.stringify(setting.default)}.`;
 }

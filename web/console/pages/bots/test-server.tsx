@@ -30,9 +30,9 @@ export function TestServer({ id, ended }: { id: number; ended: () => Promise<voi
   }
   return (
     <div class="filters">
-      <ChoiceField label="Sample to send" value={event} onChange={setEvent} options={botEvents} />
+      <ChoiceField label="Test event" value={event} onChange={setEvent} options={botEvents} />
       <div class="actions">
-        <Action act={test}>Test</Action>
+        <Action act={test}>Send test</Action>
       </div>
       <p role="status">
         {sent && (
@@ -53,7 +53,7 @@ function answerOf({
   last_status: status,
   last_error: error,
 }: Pick<Delivery, 'state' | 'last_status' | 'last_error'>) {
-  if (state === 'pending') return 'It is on its way.';
-  if (status !== null) return `The server answered ${status}.`;
-  return error === null ? '' : `There was no answer: ${error.replaceAll('_', ' ')}.`;
+  if (state === 'pending') return 'Sending…';
+  if (status !== null) return `Response ${status}.`;
+  return error === null ? '' : `No response: ${error.replaceAll('_', ' ')}.`;
 }

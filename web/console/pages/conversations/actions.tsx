@@ -18,7 +18,7 @@ const dialogs = [
   ['Snooze', SnoozeDialog],
 ] as const;
 
-/** What an agent may do with a conversation. */
+/** Actions of agents on a conversation. */
 export function Actions({ conversation, changed }: ConversationChange) {
   const { id, status, meta } = conversation;
   const [shown, setShown] = useState<(typeof dialogs)[number][0] | null>(null);
@@ -33,7 +33,7 @@ export function Actions({ conversation, changed }: ConversationChange) {
     <>
       <Action
         act={takeOver}
-        done="The conversation is yours: its bot is silent."
+        done="Assigned to you. The bot is paused."
         disabled={me === undefined || meta.assignee?.id === me}
       >
         Take over
@@ -44,12 +44,12 @@ export function Actions({ conversation, changed }: ConversationChange) {
         </button>
       ))}
       {status === 'resolved' || status === 'snoozed' ? (
-        <Action act={move('open')} done="The conversation is open.">
+        <Action act={move('open')} done="Conversation reopened.">
           Reopen
         </Action>
       ) : null}
       {status !== 'resolved' && (
-        <Action kind="primary" act={move('resolved')} done="The conversation is resolved.">
+        <Action kind="primary" act={move('resolved')} done="Conversation resolved.">
           Resolve
         </Action>
       )}

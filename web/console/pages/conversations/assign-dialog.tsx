@@ -37,7 +37,7 @@ function Choice({ conversation: { id, meta }, changed, close, agents, teams }: C
   const [before] = useState({ agent: String(meta.assignee?.id ?? ''), team: String(meta.team?.id ?? '') });
   const [agent, setAgent] = useState(before.agent);
   const [team, setTeam] = useState(before.team);
-  // What was not changed here may have been changed elsewhere meanwhile.
+  // Sends changed fields only: others may have been changed elsewhere.
   async function send(): Promise<void> {
     const body = {
       ...(agent === before.agent ? {} : { assignee_id: idOf(agent) }),
@@ -47,15 +47,15 @@ function Choice({ conversation: { id, meta }, changed, close, agents, teams }: C
     close();
   }
   return (
-    <Form submit="Save" send={send}>
+    <Form submit="Save" send={send} isScratch>
       {(problemOf) => (
         <>
           <ChoiceField
             label="Agent"
-            hint="While an agent has it, its bot is silent."
+            hint="The bot is paused while an agent is assigned."
             value={agent}
             onChange={setAgent}
-            options={[['', 'Nobody'], ...optionsOf(agents, meta.assignee)]}
+            options={[['', 'Unassigned'], ...optionsOf(agents, meta.assignee)]}
             problem={problemOf('assignee_id')}
           />
           <ChoiceField
@@ -76,7 +76,7 @@ interface Named {
   name: string;
 }
 
-// Who has it stays to be chosen, even if it could not be given to them again.
+// The current assignee stays an option, even if they are no longer assignable.
 function optionsOf(options: readonly Named[], present: Named | null): [string, string][] {
   const all = present && !options.some(({ id }) => id === present.id) ? [present, ...options] : options;
   return all.map(({ id, name }) => [String(id), name]);

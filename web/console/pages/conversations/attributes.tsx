@@ -23,7 +23,7 @@ async function readDefinitions(signal: AbortSignal): Promise<Definition[]> {
   }
 }
 
-/** What a conversation has of custom attributes; nothing where it has none. */
+/** Custom attributes of a conversation; nothing where it has none. */
 export function ConversationAttributes({
   conversation: { custom_attributes: attributes },
   definitions,
@@ -52,11 +52,11 @@ export function attributeFacts(
   });
 }
 
-/** What visitors say of themselves, by the names of the definitions: a stranger's link is not made one. */
+/** Attributes that visitors set themselves. Their links stay text, as strangers wrote them. */
 export function visitorFacts(attributes: Attributes, definitions: readonly Definition[]): Fact[] {
   return Object.entries(attributes).map(([key, value]) => {
     const name = find(definitions, 'contact_attribute', key)?.attribute_display_name ?? key;
-    return [`${name} (they say)`, textOf(value)];
+    return [`${name} (unverified)`, textOf(value)];
   });
 }
 

@@ -11,8 +11,8 @@ import { sendFiles } from './send-files.ts';
 import type { Message } from './transcript.ts';
 
 const kinds = [
-  ['reply', 'Reply', 'The customer reads it.'],
-  ['note', 'Note', 'Only the people of your team read it.'],
+  ['reply', 'Reply', 'Visible to the customer.'],
+  ['note', 'Note', 'Visible to your team only.'],
 ] as const;
 
 /** The field for a reply to the customer, or for a private note, with files or without. */
@@ -25,7 +25,7 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
     draft
       .send(async (given) => sent(await (given.files.length === 0 ? post(given) : upload(given))))
       .catch((error: unknown) => {
-        if (!isShown.current) toast(`Your message was not sent, and is kept. ${sentenceOf(error)}`, 'error');
+        if (!isShown.current) toast(`Message not sent. Your draft is kept. ${sentenceOf(error)}`, 'error');
         throw error;
       });
   function post({ kind: sentKind, content: sentContent, key }: Sent): Promise<Message> {
@@ -43,19 +43,19 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
   const [, label, hint] = kinds.find(([one]) => one === kind) ?? kinds[0];
   return (
     <div class={`panel composer for-${kind}`}>
-      <div class="actions" role="group" aria-label="Who reads it">
+      <div class="actions" role="group" aria-label="Message type">
         {kinds.map(([one, text]) => (
           <button key={one} type="button" aria-pressed={kind === one} onClick={() => draft.change({ kind: one })}>
             {text}
           </button>
         ))}
       </div>
-      <Form submit="Send" send={send} since={since}>
+      <Form submit="Send" send={send} since={since} isScratch>
         {(problemOf) => (
           <div onKeyDown={sendByKey} onPaste={(event) => addPasted(event, add)}>
             <TextField
               label={label}
-              hint={since === null ? `${hint} Ctrl and Enter sends it.` : 'Your message is on its way.'}
+              hint={since === null ? `${hint} Ctrl+Enter sends.` : 'Sending…'}
               rows={3}
               value={content}
               onChange={(now) => draft.change({ content: now })}

@@ -20,11 +20,11 @@ interface Props {
 }
 
 interface PanelProps extends Props {
-  /** Of custom attributes. */
+  /** Definitions of custom attributes. */
   definitions: readonly Definition[];
 }
 
-/** Who the customer is, what else was said with them, and how urgent this is. */
+/** Contact of a conversation, their other conversations, and the priority. */
 export function ContactPanel({ conversation, changed, definitions }: PanelProps) {
   const { id, contact, inbox_id: inboxId } = conversation;
   const loaded = useLoad(
@@ -40,7 +40,7 @@ export function ContactPanel({ conversation, changed, definitions }: PanelProps)
   useReloadOn(({ event, payload }) => event === 'contact_updated' && payload?.['id'] === contact.id, loaded.reload);
   return (
     <section class="panel" aria-labelledby="customer">
-      <h2 id="customer">Customer</h2>
+      <h2 id="customer">Contact</h2>
       <Show of={loaded}>
         {({ about, inbox }) => (
           <>
@@ -67,14 +67,14 @@ function factsOf(
   const { email, phone_number: phone, identifier, blocked, created_at: since, last_activity_at: active } = contact;
   return [
     ['Name', nameOf(contact)],
-    ['E-mail', email],
-    ['Telephone', phone],
+    ['Email', email],
+    ['Phone', phone],
     ['Identifier', identifier],
     ['Blocked', blocked ? 'Yes' : null],
     ...attributeFacts(contact.custom_attributes, definitions, 'contact_attribute'),
     ...visitorFacts(contact.visitor_attributes, definitions),
-    ['Active', active === null ? null : <Time key="active" at={active} />],
-    ['Customer since', <Time key="since" at={since} />],
+    ['Last activity', active === null ? null : <Time key="active" at={active} />],
+    ['Created', <Time key="since" at={since} />],
     ['Inbox', inbox && <a href={`/console/settings/inboxes/${inbox.id}`}>{inbox.name}</a>],
   ];
 }

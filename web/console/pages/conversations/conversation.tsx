@@ -22,7 +22,7 @@ import { nameOf, type Conversation } from './words.tsx';
 /** Lanes reach so many events back. */
 const tracedEvents = 500;
 
-/** One conversation: what was said, what bots made of it and why, and all that an agent may do. */
+/** Page of a conversation: transcript, traces of bots, and the actions of agents. */
 export function ConversationPage({ parameters }: ViewProps) {
   const id = Number(parameters['id']);
   const conversation = useLoad((signal) => call('GET conversations/:id', { id, signal }), [id]);

@@ -1,9 +1,9 @@
 import { SameTry } from '../../../shared/same-try.ts';
 import { Store } from '../../../shared/store.ts';
-import { currentAccount, currentPerson } from '../../session.ts';
+import { draftKey, readDraft, writeDraft } from '../../kit/kept-drafts.ts';
 import type { Uploaded } from '../../upload.ts';
 
-/** What was written to a customer, or about one, and not sent yet, and how far it is on its way. */
+/** An unsent reply or note, and its progress while it is sent. */
 interface DraftState {
   kind: 'reply' | 'note';
   content: string;
@@ -13,19 +13,19 @@ interface DraftState {
   uploading: { uploaded: Uploaded; cancel: () => void } | null;
 }
 
-/** What is sent of a draft. */
+/** Part of a draft that is sent. */
 export type Sent = Pick<DraftState, 'kind' | 'content' | 'files'> & { key: string };
 
 const mostKept = 50;
 const drafts = new Map<string, Draft>();
 
 /**
- * What the person who is signed in writes in a conversation, kept while its page is left, of many the latest: who looks at a
- * run goes on writing after. Who signs in again goes on too; what one person wrote is for no other eyes.
+ * Unsent message of the signed-in person in a conversation. It outlives the page, so that looking at a
+ * run loses nothing, and its text outlives a reload. Nobody else sees it. The latest drafts are kept.
  */
 export function draftOf(conversationId: number): Draft {
-  const key = `${currentPerson()} ${currentAccount()?.id} ${conversationId}`;
-  const draft = drafts.get(key) ?? new Draft();
+  const key = draftKey(`conversation ${conversationId}`);
+  const draft = drafts.get(key) ?? new Draft(key);
   for (const [one, { isNothing }] of drafts) if (isNothing) drafts.delete(one);
   drafts.delete(key);
   drafts.set(key, draft);
@@ -34,11 +34,24 @@ export function draftOf(conversationId: number): Draft {
   return draft;
 }
 
-/** What is written in one conversation. It is on its way, and arrives, whether or not its page is shown. */
+/** An unsent message in a conversation. Sending goes on when its page is left. */
 class Draft {
-  readonly state = new Store<DraftState>({ kind: 'reply', content: '', files: [], since: null, uploading: null });
-  // Whoever gets no answer sends the same again: with the same key the service takes it once.
+  readonly state: Store<DraftState>;
+  // A retry after a lost response uses the same key, so that the service takes the message once.
   readonly #tries = new SameTry();
+  readonly #key: string;
+
+  constructor(key: string) {
+    this.#key = key;
+    const { kind, content } = (readDraft(key) ?? {}) as { kind?: unknown; content?: unknown };
+    this.state = new Store<DraftState>({
+      kind: kind === 'note' ? 'note' : 'reply',
+      content: typeof content === 'string' ? content : '',
+      files: [],
+      since: null,
+      uploading: null,
+    });
+  }
 
   /** Whether it may be forgotten. */
   get isNothing(): boolean {
@@ -47,7 +60,11 @@ class Draft {
   }
 
   change(changes: Partial<DraftState>): void {
+    const { kind, content } = { ...this.state.value, ...changes };
+    const { kind: oldKind, content: oldContent } = this.state.value;
     this.state.set({ ...this.state.value, ...changes });
+    // Files cannot be kept over a reload.
+    if (kind !== oldKind || content !== oldContent) writeDraft(this.#key, content === '' ? null : { kind, content });
   }
 
   /** Sends it, once at a time: what was sent goes from the draft, and what was written meanwhile stays. */

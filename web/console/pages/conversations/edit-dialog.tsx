@@ -18,10 +18,10 @@ interface Props {
 export function EditDialog({ message, changed, close }: Props) {
   const read = useLoad((signal) => readAgain(message, signal), [message.id]);
   return (
-    <Dialog title="Edit the message" onClose={close}>
+    <Dialog title="Edit message" onClose={close}>
       {isDeleted(message) && (
         <p class="note error" role="alert">
-          The message was deleted meanwhile: what you write here cannot be saved any more.
+          The message was deleted in the meantime. Your changes can no longer be saved.
         </p>
       )}
       <Show of={read}>{(present) => <EditForm message={present} changed={changed} close={close} />}</Show>
@@ -38,17 +38,16 @@ function EditForm({ message, changed, close }: Props) {
     changed(outcome.message);
     if (outcome.isSaved) return close();
     setReplaced(outcome.message);
-    throw new Error(
-      'Not saved: somebody else has changed the message meanwhile. Save again to put your text in its place.',
-    );
+    throw new Error('Not saved: someone else changed the message. Save again to overwrite their version.');
   }
   return (
     <Form submit="Save" send={send}>
       {(problemOf) => (
         <>
           {replaced !== message && (
-            <div class="note" role="group" aria-label="What somebody else wrote">
-              <p>It reads now:</p>
+            <div class="note" role="group" aria-label="Current version">
+              {' '}
+              <p>Current version:</p>
               <p class="text" dir="auto">
                 {replaced.content}
               </p>
@@ -56,7 +55,7 @@ function EditForm({ message, changed, close }: Props) {
           )}
           <TextField
             label="Text"
-            hint={message.private ? 'Your team reads it.' : 'The customer sees it changed.'}
+            hint={message.private ? 'Visible to your team only.' : 'The customer sees the edited text.'}
             rows={5}
             value={content}
             onChange={setContent}

@@ -13,7 +13,7 @@ export function FilesField({ add, problem }: { add: (files: readonly File[]) => 
           multiple
           onChange={({ currentTarget }) => {
             add([...(currentTarget.files ?? [])]);
-            // What was chosen stands below; the same file may be chosen again.
+            // Chosen files are listed below; the same file may be chosen again.
             currentTarget.value = '';
           }}
         />
@@ -45,12 +45,12 @@ export function Uploading({ uploaded: { done, total }, cancel }: { uploaded: Upl
   if (done >= total)
     return (
       <p role="status">
-        The service keeps the files. <progress aria-label="Keeping the files" />
+        Processing files… <progress aria-label="Processing files" />
       </p>
     );
   return (
     <>
-      <Progress label="Uploading, in KB" done={inKb(done)} total={inKb(total)} />
+      <Progress label="Uploading (KB)" done={inKb(done)} total={inKb(total)} />
       <button type="button" onClick={cancel}>
         Cancel
       </button>

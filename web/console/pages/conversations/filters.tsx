@@ -4,7 +4,7 @@ import { ChoiceField, TextField } from '../../kit/form.tsx';
 import { place, setQuery } from '../../router.ts';
 import { statuses } from './words.tsx';
 
-/** What conversations can be filtered by. */
+/** Options of the filters. */
 export interface Options {
   inboxes: Reply<'GET inboxes'>['payload'];
   teams: Reply<'GET teams'>;
@@ -65,7 +65,9 @@ function TextFilter({ query }: { query: URLSearchParams }) {
     setQuery({ q: asked, page: null });
     own.current = place.value.query;
   }
-  return <TextField label="Find" type="search" hint="In messages, names, addresses" value={text} onChange={enter} />;
+  return (
+    <TextField label="Search" type="search" hint="Messages, names, email addresses" value={text} onChange={enter} />
+  );
 }
 
 const assignments = [
@@ -75,7 +77,7 @@ const assignments = [
   ['assigned', 'Assigned', 'assigned_count'],
 ] as const satisfies readonly (readonly [string, string, keyof Meta])[];
 
-/** By whom the conversations are had, with their numbers. */
+/** Filter by assignee, with counts. */
 export function Assignments({ query, meta }: { query: URLSearchParams; meta: Meta | null }) {
   const present = query.get('assignee_type') ?? 'all';
   return (

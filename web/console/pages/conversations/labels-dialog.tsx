@@ -30,10 +30,10 @@ export function LabelsDialog({ close, ...rest }: Props) {
 function EmptyState() {
   return isAdministrator() ? (
     <p>
-      There are no labels yet: <a href="/console/settings/labels">make some</a>.
+      No labels yet. <a href="/console/settings/labels">Create labels</a>
     </p>
   ) : (
-    <p>There are no labels yet. An administrator can make some.</p>
+    <p>No labels yet. Administrators create them.</p>
   );
 }
 

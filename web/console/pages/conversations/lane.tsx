@@ -11,7 +11,7 @@ interface Props {
   reader: TraceReader;
 }
 
-/** What came of one event: which bot was called and why, or why none; its runs, and who was told. */
+/** Trace of an event: the bot that was called or the reason why none was, its runs, and deliveries. */
 export function Lane({ conversationId, traced, reader }: Props) {
   const [older, setOlder] = useState<Traced | null>(null);
   const { runs, deliveries, isWhole } = older ?? traced;
@@ -25,9 +25,7 @@ export function Lane({ conversationId, traced, reader }: Props) {
         <DeliveryView key={delivery.id} delivery={delivery} />
       ))}
       {!isWhole && (
-        <Action act={async () => setOlder(await readOlder(reader, conversationId, traced))}>
-          What else came of it
-        </Action>
+        <Action act={async () => setOlder(await readOlder(reader, conversationId, traced))}>Load all results</Action>
       )}
     </>
   );
@@ -35,9 +33,9 @@ export function Lane({ conversationId, traced, reader }: Props) {
 
 function Why({ traced: { event, decision, runs, isWhole }, isOlder }: { traced: Traced; isOlder: boolean }) {
   if (decision) return <p>{decisionInWords(decision)}</p>;
-  if (isOlder) return <p>Why is not kept any more: the service tells the latest decisions alone.</p>;
+  if (isOlder) return <p>Decision no longer available.</p>;
   if (!isWhole || runs.length > 0 || event.event !== 'message_created') return null;
-  return <p>No bot was called: none served this conversation.</p>;
+  return <p>No bot called: none is assigned.</p>;
 }
 
 function RunView({ run: { id, outcome, wall_ms: wall, actions, error } }: { run: Run }) {
@@ -74,7 +72,7 @@ function DeliveryView({ delivery }: { delivery: Delivery }) {
         <ul>
           {attempts.map(({ number, response, error, times: { total } }) => (
             <li key={number}>
-              Attempt {number}: {response?.status ?? error?.class ?? 'no answer'}
+              Attempt {number}: {response?.status ?? error?.class ?? 'no response'}
               {total !== null && `, ${total} ms`}
             </li>
           ))}

@@ -68,23 +68,18 @@ function EmptyState({ isFiltered, isBehind }: { isFiltered: boolean; isBehind: b
   if (isBehind || isFiltered) {
     return (
       <p>
-        {isBehind ? 'The list does not go on so far any more.' : 'No conversation is so.'}{' '}
-        <a href="/console/conversations">Show all conversations</a>.
+        {isBehind ? 'You have reached the end of the list.' : 'No conversations match these filters.'}{' '}
+        <a href="/console/conversations">{isBehind ? 'Back to the first page' : 'Clear filters'}</a>
       </p>
     );
   }
   if (!isAdministrator()) {
-    return (
-      <p>
-        There are no conversations yet in the inboxes and teams that you belong to. They appear here as soon as
-        customers write.
-      </p>
-    );
+    return <p>No conversations in your inboxes and teams yet. They appear here when customers write.</p>;
   }
   return (
     <p>
-      No customer has written yet. Open the chat page of an <a href="/console/settings/inboxes">inbox</a> and write as
-      one: the conversation appears here.
+      No conversations yet. To try it, open the chat page of an <a href="/console/settings/inboxes">inbox</a> and write
+      a message.
     </p>
   );
 }
@@ -98,24 +93,27 @@ interface TableProps {
 function ConversationTable({ rows, labels, empty }: TableProps) {
   return (
     <Table
-      caption="Conversations, the latest first"
+      caption="Conversations, newest first"
       rows={rows}
       keyOf={({ id }) => id}
       empty={empty}
       columns={[
-        { title: 'Customer', cell: (row) => <Customer conversation={row} /> },
-        { title: 'Last message', cell: ({ last_message: last }) => <Last message={last} /> },
+        { title: 'Contact', kind: 'line', cell: (row) => <Customer conversation={row} /> },
+        { title: 'Last message', kind: 'line', cell: ({ last_message: last }) => <Last message={last} /> },
         {
           title: 'Status',
+          kind: 'fit',
           cell: (row) => (
             <>
               <StatusBadge of={row} /> {row.priority}
             </>
           ),
         },
-        { title: 'With', cell: holderOf },
+        { title: 'Assignee', kind: 'line', cell: holderOf },
         {
           title: 'Labels',
+          kind: 'line',
+          isExtra: true,
           cell: (row) => (
             <span class="marks">
               {row.labels.map((title) => (
@@ -124,7 +122,7 @@ function ConversationTable({ rows, labels, empty }: TableProps) {
             </span>
           ),
         },
-        { title: 'Active', cell: ({ last_activity_at: at }) => <Time at={at} /> },
+        { title: 'Last activity', kind: 'fit', cell: ({ last_activity_at: at }) => <Time at={at} /> },
       ]}
     />
   );
@@ -132,10 +130,12 @@ function ConversationTable({ rows, labels, empty }: TableProps) {
 
 function Customer({ conversation: { id, contact, unread_count: unread } }: { conversation: Conversation }) {
   return (
-    <>
-      <a href={`/console/conversations/${id}`}>{nameOf(contact)}</a>{' '}
+    <span class="contact">
+      <a href={`/console/conversations/${id}`} title={nameOf(contact)}>
+        {nameOf(contact)}
+      </a>{' '}
       {unread > 0 && <span class="badge wait">{unread} unread</span>}
-    </>
+    </span>
   );
 }
 

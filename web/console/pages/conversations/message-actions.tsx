@@ -10,12 +10,12 @@ interface Props {
   changed: (message: Message) => void;
 }
 
-/** What a person may do with a message: change what they wrote themselves, administrators any, and delete it. */
+/** Edit and delete of a message. Agents edit their own messages, administrators all. */
 export function MessageActions({ message, changed }: Props) {
   const [isEdited, setEdited] = useState(false);
   const { id, conversation_id: conversationId, content_attributes: attributes, private: isNote } = message;
   const isDeleted = attributes['deleted'] === true;
-  // Whoever is writing when somebody else deletes it keeps the words.
+  // A person who is editing when somebody else deletes the message keeps their text.
   if (isDeleted && !isEdited) return null;
   async function remove(): Promise<void> {
     await call('DELETE conversations/:conversation_id/messages/:message_id', {
@@ -35,8 +35,8 @@ export function MessageActions({ message, changed }: Props) {
         <Action
           kind="quiet"
           label={`Delete message ${id}`}
-          question={`${isNote ? 'Your team reads' : 'Everybody, the customer too, reads'} “Message deleted” in its place, and its files go. It cannot be taken back.`}
-          done="The message is deleted."
+          question={`${isNote ? 'Your team sees' : 'Your team and the customer see'} “Message deleted” instead. Attached files are deleted too. This cannot be undone.`}
+          done="Message deleted."
           act={remove}
         >
           Delete

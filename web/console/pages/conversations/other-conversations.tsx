@@ -11,7 +11,7 @@ interface Props {
   conversationId: number;
 }
 
-/** What else was said with a customer, the latest first; older ones when they are asked for. */
+/** Other conversations of a contact, newest first, older ones on request. */
 export function OtherConversations({ contactId, conversationId }: Props) {
   const [pages, setPages] = useState(1);
   const loaded = useLoad((signal) => readPages(contactId, pages, signal), [contactId, pages]);
@@ -60,7 +60,7 @@ async function readPages(id: number, pages: number, signal: AbortSignal) {
   return { conversations: [...found.values()], isWhole: false };
 }
 
-// Of a deleted conversation no more is told.
+// Events of deleted conversations have no contact object.
 function contactOf(payload: Readonly<Record<string, unknown>> | null): number | undefined {
   const contact = payload?.['contact'] as { id?: number } | null | undefined;
   return contact?.id ?? (payload?.['contact_id'] as number | undefined);

@@ -11,16 +11,16 @@ interface Props {
 
 const mostShown = 50;
 
-/** What happened beside the messages, the newest first, and what came of it. */
+/** Events other than messages, newest first, with their traces. */
 export function OtherEvents({ conversationId, traced: { entries, error }, reader }: Props) {
   const others = entries.filter(({ event }) => event.event !== 'message_created').slice(0, mostShown);
   return (
     <section class="panel" aria-labelledby="other-events">
-      <h2 id="other-events">Other events</h2>
+      <h2 id="other-events">Activity</h2>
       {error !== null && <p role="alert">{error}</p>}
-      {others.length === 0 && <p>Nothing yet.</p>}
+      {others.length === 0 && <p>No activity yet.</p>}
       <details>
-        <summary>{others.length === mostShown ? `The latest ${mostShown}` : `${others.length} in all`}</summary>
+        <summary>{others.length === mostShown ? `Latest ${mostShown}` : `${others.length} events`}</summary>
         <ol class="events" reversed>
           {others.map((traced) => (
             <li key={traced.event.id}>

@@ -16,16 +16,17 @@ interface Props {
   changed: (conversation: Conversation) => void;
 }
 
-/** Who answers the customer's next message and why, and the choice of another bot for this conversation. */
+/** Bot that answers the next message, or the reason why none does, and the choice of another bot. */
 export function ServingPanel({ conversation, serving, changed }: Props) {
   const { id } = conversation;
   return (
     <section class="panel" aria-labelledby="who-answers">
-      <h2 id="who-answers">Who answers</h2>
-      <p role="status">{serving ? servingInWords(serving) : 'Looking…'}</p>
+      <h2 id="who-answers">Bot</h2>
+      <p role="status">{serving ? servingInWords(serving) : 'Loading…'}</p>
       {serving && isGivenUp(serving) && (
-        <Action act={async () => changed(await giveBack(conversation))} done="The bot answers again.">
-          Give back
+        <Action act={async () => changed(await giveBack(conversation))} done="Bot resumed.">
+          {' '}
+          Resume bot{' '}
         </Action>
       )}
       <Override id={id} serving={serving} changed={changed} />
@@ -47,7 +48,7 @@ function isGivenUp({ agent_bot: bot, answers, reason }: Serving): boolean {
   return bot !== null && !answers && byPeople.includes(reason);
 }
 
-// Who has it may be told here later than that somebody has it.
+// Unassigns in any case: the assignee may be shown here later than the reason.
 async function giveBack({ id }: Conversation): Promise<Conversation> {
   await call('POST conversations/:id/assignments', { id, body: { assignee_id: null } });
   return call('POST conversations/:id/toggle_status', { id, body: { status: 'pending' } });
@@ -64,16 +65,16 @@ function Override({ id, serving, changed }: OverrideProps) {
     const body = { agent_bot_id: value === '' ? null : Number(value) };
     await call('POST conversations/:id/agent_bot', { id, body });
     changed(await call('GET conversations/:id', { id }));
-    toast(value === '' ? 'The bot of the inbox serves this conversation.' : 'This conversation has a bot of its own.');
+    toast(value === '' ? 'This conversation uses the bot of its inbox.' : 'Bot changed for this conversation.');
   }
   return (
     <Show of={bots}>
       {(value) => (
         <SavedChoice
-          label="Bot of this conversation"
+          label="Bot for this conversation"
           value={String(own?.id ?? '')}
           save={choose}
-          options={[['', 'That of the inbox'], ...optionsOf(value, own)]}
+          options={[['', 'Bot of the inbox'], ...optionsOf(value, own)]}
         />
       )}
     </Show>

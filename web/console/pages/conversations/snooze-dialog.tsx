@@ -14,11 +14,11 @@ const hourMs = 60 * minuteMs;
 const morning = 9;
 
 const choices = [
-  ['hour', 'For an hour'],
-  ['three', 'For three hours'],
-  ['tomorrow', 'Until tomorrow morning'],
-  ['week', 'For a week'],
-  ['moment', 'Until a moment of your choice'],
+  ['hour', '1 hour'],
+  ['three', '3 hours'],
+  ['tomorrow', 'Tomorrow, 9:00'],
+  ['week', '1 week'],
+  ['moment', 'Date and time'],
 ] as const;
 type Choice = (typeof choices)[number][0];
 
@@ -33,19 +33,19 @@ export function SnoozeDialog({ conversation: { id }, changed, close }: Props) {
   }
   return (
     <Dialog title="Snooze" onClose={close}>
-      <Form submit="Save" send={send}>
+      <Form submit="Save" send={send} isScratch>
         {(problemOf) => (
           <>
             <ChoiceField
-              label="How long"
-              hint="It comes back earlier when the customer writes."
+              label="Snooze until"
+              hint="A message from the customer ends the snooze."
               value={choice}
               onChange={setChoice}
               options={choices}
               problem={choice === 'moment' ? undefined : problemOf('snoozed_until')}
             />
             {choice === 'moment' && (
-              <Field label="Moment" problem={problemOf('snoozed_until')}>
+              <Field label="Date and time" problem={problemOf('snoozed_until')}>
                 {(control) => (
                   <input
                     {...control}

@@ -4,15 +4,15 @@ import { call } from '../../session.ts';
 import { StatusBadge, type Conversation } from './words.tsx';
 
 const handoffs: Readonly<Record<NonNullable<Conversation['handoff_reason']>, string>> = {
-  keyword: 'the customer asked for people',
-  max_exchanges: 'it had answered as often as it may',
-  requested_by_model: 'the model asked for people',
-  plugin: 'the bot decided so',
+  keyword: 'the customer asked for an agent',
+  max_exchanges: 'the bot reached its reply limit',
+  requested_by_model: 'the model asked for an agent',
+  plugin: 'requested by the bot',
   model_failed: 'the model failed',
-  no_answer: 'it knew no answer',
-  budget: 'it had used up its tokens',
-  bot_unreachable: 'it could not be reached, or failed',
-  loop: 'it seemed to talk in a loop',
+  no_answer: 'no answer found',
+  budget: 'token budget used up',
+  bot_unreachable: 'the bot did not respond or failed',
+  loop: 'possible loop',
 };
 
 /** How a conversation stands: its status, who has it, and its labels. */
@@ -24,12 +24,12 @@ export function State({ conversation }: { conversation: Conversation }) {
     <div class="conversation-state marks" role="group" aria-label="State">
       <StatusBadge of={conversation} />
       {priority !== null && <span class="badge">{priority} priority</span>}
-      <span>{meta.assignee ? `With ${meta.assignee.name}` : 'With nobody'}</span>
+      <span>{meta.assignee ? `Assigned to ${meta.assignee.name}` : 'Unassigned'}</span>
       {meta.team && <span>Team {meta.team.name}</span>}
       {titles.map((title) => (
         <LabelMark key={title} title={title} color={colorOf(title)} />
       ))}
-      {handoff !== null && <span>Its bot gave it to people: {handoffs[handoff]}</span>}
+      {handoff !== null && <span>Handed off: {handoffs[handoff]}</span>}
     </div>
   );
 }

@@ -15,7 +15,7 @@ interface Props {
   reader: TraceReader;
 }
 
-/** What was said, oldest first; beside each message of the customer what came of it. */
+/** Messages, oldest first, each message of the customer beside its trace. */
 export function TranscriptView({ transcript, traced, reader }: Props) {
   const { messages, hasEarlier, isLoading, error } = useStore(transcript.state);
   const log = useRef<HTMLDivElement>(null);
@@ -31,7 +31,7 @@ export function TranscriptView({ transcript, traced, reader }: Props) {
         {hasEarlier && <Action act={() => transcript.readEarlier()}>Earlier messages</Action>}
         {isLoading && <p class="waiting" role="status" aria-label="Loading messages" />}
         {!isLoading && error === null && messages.length === 0 && (
-          <p class="empty">Nothing was said yet. Write the first message below.</p>
+          <p class="empty">No messages yet. Write the first one below.</p>
         )}
         {messages.map((message) => (
           <div key={message.id} class="turn">
@@ -44,7 +44,7 @@ export function TranscriptView({ transcript, traced, reader }: Props) {
   );
 }
 
-// Whoever reads at the end stays there as more is said, and as lanes grow; whoever has scrolled up is left there.
+// Keeps the end in view as messages and traces arrive, unless the person has scrolled up.
 function useEndInView(log: RefObject<HTMLDivElement | null>): void {
   const isAtEnd = useRef(true);
   useLayoutEffect(() => {
@@ -72,7 +72,7 @@ function Said({ message, changed }: { message: Message; changed: (message: Messa
   return (
     <div class={`said ${side} ${isNote ? 'private' : ''}`}>
       <p class="who">
-        <b>{sender?.name ?? 'The service'}</b> {sender && <small>{senders[sender.type]}</small>}{' '}
+        <b>{sender?.name ?? 'System'}</b> {sender && <small>{senders[sender.type]}</small>}{' '}
         {isNote && <small class="badge wait">private</small>} <Time at={at} />
       </p>
       <p class="text" dir="auto">
@@ -81,16 +81,16 @@ function Said({ message, changed }: { message: Message; changed: (message: Messa
       <Choices items={attributes['items']} />
       <Attached files={attachments} origin={location.origin} />
       <MessageActions message={message} changed={changed} />
-      {status === 'failed' && <p class="problem">It did not reach the customer.</p>}
+      {status === 'failed' && <p class="problem">Not delivered to the customer.</p>}
     </div>
   );
 }
 
-// What a message lets the customer choose; whoever sends it writes it, and nobody checks it.
+// Choices of a message. They are unchecked input of the sender.
 function Choices({ items }: { items: unknown }) {
   if (!Array.isArray(items) || items.length === 0) return null;
   return (
-    <ul class="choices" aria-label="To choose from">
+    <ul class="choices" aria-label="Choices">
       {items.map((item: unknown, index) => {
         const { title, value } = (item ?? {}) as { title?: unknown; value?: unknown };
         return <li key={index}>{String(title ?? value)}</li>;
@@ -106,9 +106,9 @@ function LaneOf({
 }: Omit<Props, 'transcript'> & { message: Message }) {
   const entry = traced.entries.find(({ event }) => event.event === 'message_created' && messageOf(event) === id);
   return (
-    <div class="lane" role="group" aria-label={`What came of message ${id}`}>
+    <div class="lane" role="group" aria-label={`Trace of message ${id}`}>
       {entry && <Lane key={entry.event.id} conversationId={conversationId} traced={entry} reader={reader} />}
-      {!entry && <p>{traced.serving ? 'What came of it is not kept any more.' : 'Looking…'}</p>}
+      {!entry && <p>{traced.serving ? 'Trace no longer available.' : 'Loading…'}</p>}
     </div>
   );
 }

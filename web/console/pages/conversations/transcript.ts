@@ -21,7 +21,7 @@ const pageSizeAfter = 100;
 const soonMs = 50;
 const firstAgainMs = 2_000;
 const lastAgainMs = 60_000;
-/** Whoever is told so is told the same at every other try. */
+/** Statuses that no retry changes. */
 const final = new Set([401, 403, 404]);
 
 /** The messages of one conversation, as they are written, changed and deleted. */
@@ -37,7 +37,7 @@ export class Transcript {
   /** Everything up to this second was read; what was added meanwhile says nothing of what came before it. */
   #readUntil: number | null = null;
   #isStopped = false;
-  /** What is to be read: what is new, or what is shown too, as some of it has changed. */
+  /** Messages to read: new ones, or shown ones too, as some have changed. */
   #wanted: 'nothing' | 'new' | 'all' = 'nothing';
 
   constructor(service: { call: Call; live: Live }, conversationId: number) {

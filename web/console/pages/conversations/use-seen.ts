@@ -11,7 +11,7 @@ export function useSeen(
     if (unread === 0) return undefined;
     const tell = (): void => {
       if (document.hidden) return;
-      // What is unread shows in the list alone: it is told with the next message.
+      // The unread count is shown in the list alone, and is sent with the next message.
       call('POST conversations/:id/update_last_seen', { id }).then(changed, () => undefined);
     };
     tell();

@@ -24,14 +24,14 @@ export function StatusBadge({ of: { status, snoozed_until: until } }: { of: Conv
   );
 }
 
-/** What a customer is called: contacts of the chat may have no name. */
+/** Display name of a contact. Contacts of the chat may have no name. */
 export function nameOf({ id, name, email }: { id: number; name: string; email?: string | null }): string {
   return name.trim() || email || `Contact ${id}`;
 }
 
-/** Who has a conversation: a person, else the bot that serves it, else people of its team or inbox. */
+/** Assignee of a conversation: an agent, else the bot that serves it, else its team. */
 export function holderOf({ meta: { assignee, team, agent_bot: bot }, status }: Conversation): string {
   if (assignee) return assignee.name;
   if (bot && status === 'pending') return `${bot.name} (bot)`;
-  return team ? `${team.name} (team)` : 'Nobody';
+  return team ? `${team.name} (team)` : 'Unassigned';
 }

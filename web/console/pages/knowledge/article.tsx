@@ -17,7 +17,7 @@ import { DeleteArticle } from './delete-article.tsx';
 
 type Article = Reply<'GET articles/:id'>;
 
-/** One article: what it says, as it was written, and for administrators its form. */
+/** Page of an article, with its form for administrators. */
 export function ArticlePage({ parameters }: ViewProps) {
   const id = Number(parameters['id']);
   const article = useLoad((signal) => call('GET articles/:id', { id, signal }), [id]);
@@ -54,9 +54,9 @@ function factsOf(article: Article): (readonly [string, ComponentChildren])[] {
     ['State', <PublishedMark key="state" isPublished={published} />],
     ['Language', language],
     ['Tags', tags.length === 0 ? null : tags.join(', ')],
-    ['Address', url === null ? null : <Address url={url} />],
+    ['Public URL', url === null ? null : <Address url={url} />],
     ['Imported from', path],
-    ['Changed', <Time key="changed" at={changedAt} />],
+    ['Updated', <Time key="changed" at={changedAt} />],
   ];
 }
 
@@ -84,10 +84,10 @@ function Ways({ article, edit, set }: WaysProps) {
         Edit
       </button>
       <Action
-        done={published ? 'It is a draft now: bots do not find it.' : 'It is published: bots find it.'}
+        done={published ? 'Unpublished. Bots no longer use it.' : 'Published. Bots can use it.'}
         act={async () => set(await call('PATCH articles/:id', { id, body: { published: !published } }))}
       >
-        {published ? 'Take back' : 'Publish'}
+        {published ? 'Unpublish' : 'Publish'}
       </Action>
       <DeleteArticle article={article} deleted={() => go('/console/knowledge/articles')} />
     </>
@@ -106,17 +106,16 @@ function EditedArticle({
   return (
     <div class="panel">
       <ArticleForm
-        draft={article}
+        id={article.id}
+        saved={article}
         submit="Save"
         send={async (body) => {
           set(await call('PATCH articles/:id', { id: article.id, body }));
           toast('Saved.');
           close();
         }}
+        cancel={close}
       />
-      <button type="button" onClick={close}>
-        Cancel
-      </button>
     </div>
   );
 }

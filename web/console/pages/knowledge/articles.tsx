@@ -83,7 +83,7 @@ function Ways() {
   );
 }
 
-// What is typed is looked for when it is complete: half a language is none.
+// Applies at submit: half of a language tag matches nothing.
 function Filters({ published, tag, language }: Filter) {
   const [typedTag, setTag] = useState(tag);
   const [typedLanguage, setLanguage] = useState(language);
@@ -117,16 +117,16 @@ function EmptyState({ isFiltered, mayChange }: { isFiltered: boolean; mayChange:
   if (isFiltered)
     return (
       <p>
-        No article is so. <a href="/console/knowledge/articles">Show all of them</a>.
+        No articles match these filters. <a href="/console/knowledge/articles">Clear filters</a>
       </p>
     );
   return mayChange ? (
     <p>
-      There are no articles yet. Write one with “New article”, or <a href="/console/knowledge/import">import</a> what
-      you have: bots answer from published ones.
+      No articles yet. Write one or <a href="/console/knowledge/import">import</a> existing ones. Bots answer from
+      published articles.
     </p>
   ) : (
-    <p>There are no articles yet. An administrator can write or import some: bots answer from published ones.</p>
+    <p>No articles yet. Administrators write and import them.</p>
   );
 }
 
@@ -134,16 +134,21 @@ function columnsFor(mayChange: boolean, changed: () => Promise<void>) {
   const columns = [
     {
       title: 'Title',
+      kind: 'text' as const,
       cell: ({ id, title }: Article) => <a href={`/console/knowledge/articles/${id}`}>{title}</a>,
     },
-    { title: 'State', cell: ({ published }: Article) => <PublishedMark isPublished={published} /> },
-    { title: 'Language', cell: ({ language }: Article) => language },
-    { title: 'Tags', cell: ({ tags }: Article) => <Tags tags={tags} /> },
-    { title: 'Changed', cell: ({ updated_at: at }: Article) => <Time at={at} /> },
+    {
+      title: 'State',
+      kind: 'fit' as const,
+      cell: ({ published }: Article) => <PublishedMark isPublished={published} />,
+    },
+    { title: 'Language', kind: 'fit' as const, cell: ({ language }: Article) => language },
+    { title: 'Tags', kind: 'text' as const, cell: ({ tags }: Article) => <Tags tags={tags} /> },
+    { title: 'Updated', kind: 'fit' as const, cell: ({ updated_at: at }: Article) => <Time at={at} /> },
   ];
   if (!mayChange) return columns;
   const cell = (article: Article) => <DeleteArticle article={article} deleted={changed} />;
-  return [...columns, { title: 'Actions', cell }];
+  return [...columns, { title: 'Actions', kind: 'fit' as const, cell }];
 }
 
 /** Whether bots and searches find an article. */

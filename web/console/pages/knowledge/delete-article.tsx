@@ -12,8 +12,8 @@ export function DeleteArticle({ article: { id, title }, deleted }: Props) {
     <Action
       kind="danger"
       label={`Delete ${title}`}
-      question={`Bots answer no more from “${title}”. To keep it for later, take it back instead: then it is a draft.`}
-      done={`“${title}” is deleted.`}
+      question={`Bots stop using “${title}”. To keep it as a draft, unpublish it instead.`}
+      done={`Article “${title}” deleted.`}
       act={async () => {
         await call('DELETE articles/:id', { id });
         await deleted();

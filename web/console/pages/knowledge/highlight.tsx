@@ -7,7 +7,7 @@ const characters: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-/** What a search found, as the service marks it: escaped text with `<mark>`. It is split here, and never becomes markup. */
+/** Search result with `<mark>` around matches. The escaped text is split here, and never becomes markup. */
 export function Highlight({ html }: { html: string }) {
   // Every second piece is what stood within a mark.
   const pieces = html.split(marks).map(plain);

@@ -20,9 +20,9 @@ export function ImportPage() {
   const { since, progress, error } = useTask(running);
   async function send(): Promise<void> {
     if (!file) throw new Error('Choose a file first.');
-    if (since !== null) throw new Error('An import is running: wait for its end, or stop it.');
+    if (since !== null) throw new Error('An import is already running. Wait for it to finish, or stop it.');
     await running.start((run) => importFile(file, { language: language.trim(), ...run }), {
-      done: `The import of ${file.name} is done.`,
+      done: `Import of ${file.name} finished.`,
       endsWithTab: true,
     });
   }
@@ -30,9 +30,8 @@ export function ImportPage() {
   return (
     <Page title="Import articles">
       <p>
-        A file of JSON lines (<code>.jsonl</code>), each an article with <code>title</code> and <code>content</code>, or
-        Markdown files in an archive (<code>.zip</code>, <code>.tgz</code>). An article with the address or path of one
-        that is there changes it; lines that cannot be read are left out and told.
+        Import JSON lines (<code>.jsonl</code>, each with <code>title</code> and <code>content</code>) or an archive of
+        Markdown files (<code>.zip</code>, <code>.tgz</code>). Articles with a known URL or path are updated.
       </p>
       <div class="panel">
         <Form submit="Import" send={send}>
@@ -50,7 +49,7 @@ export function ImportPage() {
               </Field>
               <TextField
                 label="Language"
-                hint="Of new articles that do not say theirs; en if this is empty"
+                hint="For new articles without a language. Default: en"
                 value={language}
                 onChange={setLanguage}
               />
@@ -60,65 +59,66 @@ export function ImportPage() {
       </div>
       {since !== null && (
         <p>
-          You may go to other pages of the console meanwhile: it goes on as long as this tab is open.{' '}
+          You can leave this page. Keep this tab open until the import finishes.{' '}
           <button type="button" onClick={() => running.stop()}>
-            Stop the import
+            {' '}
+            Stop import{' '}
           </button>
         </p>
       )}
       {error !== null && (
         <p class="note error" role="alert">
           {error}
-          {isBegun && ' What was imported stays; import the file again to go on.'}
+          {isBegun && ' Imported articles are kept. Import the file again to continue.'}
         </p>
       )}
       {progress && (since !== null || error === null || isBegun) && (
         <Done
           progress={progress}
-          state={since !== null ? 'Importing' : error === null ? 'Imported' : 'Imported in part'}
+          state={since !== null ? 'Importing' : error === null ? 'Imported' : 'Partly imported'}
         />
       )}
     </Page>
   );
 }
 
-type Standing = 'Importing' | 'Imported' | 'Imported in part';
+type Standing = 'Importing' | 'Imported' | 'Partly imported';
 
 function Done({ progress: { done, total, result }, state }: { progress: ImportProgress; state: Standing }) {
   const isRunning = state === 'Importing';
   const { created, updated, unchanged, errors } = result;
   return (
-    <section aria-label="What the import did">
+    <section aria-label="Import result">
       <h2>{state}</h2>
-      {isRunning && <Progress label={total === undefined ? 'Reading the file' : 'Lines'} done={done} total={total} />}
+      {isRunning && <Progress label={total === undefined ? 'Reading file' : 'Lines'} done={done} total={total} />}
       <Facts
         facts={[
           ['Created', created],
-          ['Changed', updated],
-          ['As they were', unchanged],
-          ['Left out', errors.length],
+          ['Updated', updated],
+          ['Unchanged', unchanged],
+          ['Skipped', errors.length],
         ]}
       />
       {errors.length > 0 && (
         <Table
-          caption="Lines that were left out"
+          caption="Skipped lines"
           rows={errors}
           keyOf={({ line }) => line}
           empty={null}
           columns={[
             { title: 'Line', cell: ({ line }) => line },
-            { title: 'What is wrong', cell: ({ error }) => error },
+            { title: 'Problem', kind: 'text', cell: ({ error }) => error },
           ]}
         />
       )}
-      {state === 'Imported in part' && total !== undefined && (
+      {state === 'Partly imported' && total !== undefined && (
         <p>
-          It came to line {done} of {total}.
+          Stopped at line {done} of {total}.
         </p>
       )}
       {!isRunning && (
         <p>
-          <a href="/console/knowledge/articles">See the articles</a>
+          <a href="/console/knowledge/articles">View articles</a>
         </p>
       )}
     </section>

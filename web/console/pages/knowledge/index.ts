@@ -12,6 +12,6 @@ export const knowledge: Section = {
     { path: '/console/knowledge/articles/new', administrators: true, view: NewArticlePage },
     { path: '/console/knowledge/articles/:id', view: ArticlePage },
     { path: '/console/knowledge/import', nav: 'Import articles', administrators: true, view: ImportPage },
-    { path: '/console/knowledge/search', nav: 'Try the search', view: TrySearchPage },
+    { path: '/console/knowledge/search', nav: 'Test search', view: TrySearchPage },
   ],
 };

@@ -12,11 +12,12 @@ export function NewArticlePage() {
     <Page title="New article">
       <div class="panel">
         <ArticleForm
-          draft={empty}
+          id="new"
+          saved={empty}
           submit="Create"
           send={async (body) => {
             const { id, title } = await call('POST articles', { body });
-            toast(`“${title}” is there.`);
+            toast(`Article “${title}” created.`);
             go(`/console/knowledge/articles/${id}`);
           }}
         />

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../shared/service-error.ts';
 import { call } from '../../session.ts';
 import { partsOf, type Part } from './import-parts.ts';
 
-/** What an import did so far. */
+/** Progress of an import. */
 type ImportResult = Reply<'POST articles/import'>;
 
 /** How far an import is: lines, or undefined where a file is sent as a whole. */

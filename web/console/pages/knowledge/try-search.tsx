@@ -11,15 +11,12 @@ import { Highlight } from './highlight.tsx';
 
 type Found = Reply<'GET articles/search'>['payload'][number];
 
-/** What bots find for a question: the articles with their scores; the question is kept in the address. */
+/** Passages that bots find for a question, with scores. The question is kept in the address. */
 export function TrySearchPage({ query }: ViewProps) {
   const [question, tag, language] = [query.get('q') ?? '', query.get('tag') ?? '', query.get('language') ?? ''];
   return (
-    <Page title="Try the search">
-      <p>
-        Ask what a customer would ask: this is what bots find, the best first. They answer from a part that fits well
-        enough, and otherwise give the conversation to people.
-      </p>
+    <Page title="Test search">
+      <p>Enter a question to see which passages bots find. Without a good match, bots hand off to an agent.</p>
       <Question question={question} tag={tag} language={language} />
       {/* Anew for each: what was found for another question says nothing of this one. */}
       {question !== '' && (
@@ -74,13 +71,13 @@ function Results({ question, found }: { question: string; found: readonly Found[
     return (
       <div class="empty">
         <p>
-          No published article says anything of “{question}”: bots would give this customer to people. Say it in other
-          words, or <a href="/console/knowledge/articles">see which articles there are</a>.
+          No results for “{question}”. Bots would hand off to an agent. Try other words, or{' '}
+          <a href="/console/knowledge/articles">view articles</a>.
         </p>
       </div>
     );
   return (
-    <ol class="found" aria-label="Found">
+    <ol class="found" aria-label="Results">
       {found.map((one) => (
         <Result key={one.id} found={one} />
       ))}
@@ -99,11 +96,7 @@ function Result({ found: { id, title, heading, language, score, answers, highlig
       <p class="score">
         <meter min={0} max={1} value={score} aria-label={`Score of ${title}`} />
         <span>Score {percent} %</span>
-        {answers ? (
-          <span class="badge good">Good enough to answer</span>
-        ) : (
-          <span class="badge wait">Too little to answer</span>
-        )}
+        {answers ? <span class="badge good">Good match</span> : <span class="badge wait">Weak match</span>}
         <span>{language}</span>
       </p>
       <p>

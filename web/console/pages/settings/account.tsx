@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
+import { useDraft } from '../../kit/draft.ts';
 import { Form, TextField } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
@@ -35,22 +35,23 @@ export function AccountPage() {
 }
 
 function NameForm({ account, changed }: { account: Account; changed: (account: Account) => void }) {
-  const [name, setName] = useState(account.name);
+  const draft = useDraft('account name', { name: account.name });
   async function send(): Promise<void> {
-    const saved = await call('PATCH /api/v1/accounts/:account_id', { account_id: account.id, body: { name } });
+    const saved = await call('PATCH /api/v1/accounts/:account_id', { account_id: account.id, body: draft.value });
     changed(saved);
     nameAccount(saved);
+    draft.saved(draft.value);
     toast('Saved.');
   }
   return (
-    <Form submit="Rename" send={send}>
+    <Form submit="Rename" send={send} draft={draft}>
       {(problemOf) => (
         <TextField
           label="Name"
-          hint="Bots and webhooks are told it."
+          hint="Included in the payloads of bots and webhooks."
           required
-          value={name}
-          onChange={setName}
+          value={draft.value.name}
+          onChange={(name) => draft.set({ name })}
           problem={problemOf('name')}
         />
       )}

@@ -1,4 +1,4 @@
-// Those that others pretend to be come last.
+// Ordered: browsers that others claim to be come last.
 const browsers = [
   [/Edg(?:e|A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -16,9 +16,9 @@ const systems = [
 ] as const;
 const longest = 60;
 
-/** What people call the browser that names itself so: “Firefox on Windows”; what is no browser by its own words. */
+/** Common name of a user agent, such as “Firefox on Windows”; the start of the user agent where it is unknown. */
 export function browserOf(userAgent: string | null): string {
-  if (userAgent === null) return 'A browser without a name';
+  if (userAgent === null) return 'Unknown browser';
   const find = (all: readonly (readonly [RegExp, string])[]) => all.find(([sign]) => sign.test(userAgent))?.[1];
   const browser = find(browsers);
   const system = find(systems);

@@ -18,7 +18,7 @@ export function InboxBot({ id }: { id: number }) {
   );
   async function choose(value: string): Promise<void> {
     await call('POST inboxes/:id/set_agent_bot', { id, body: { agent_bot: value === '' ? null : Number(value) } });
-    toast('From now on new messages are answered so.');
+    toast('Bot saved.');
     await loaded.reload();
   }
   return (
@@ -26,10 +26,10 @@ export function InboxBot({ id }: { id: number }) {
       {({ bots, present }) => (
         <SavedChoice
           label="Bot"
-          hint="People answer what no bot does, and take over whenever they want."
+          hint="Agents can take over at any time."
           value={String(present?.id ?? '')}
           save={choose}
-          options={[['', 'No bot: people answer'], ...bots.map((bot) => [String(bot.id), bot.name] as const)]}
+          options={[['', 'No bot'], ...bots.map((bot) => [String(bot.id), bot.name] as const)]}
         />
       )}
     </Show>

@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
+import { useDraft } from '../../kit/draft.ts';
 import { CheckField, Field, Form, TextField } from '../../kit/form.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
@@ -9,7 +9,7 @@ type Day = Inbox['working_hours'][number];
 
 const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const kinds = [
-  ['hours', 'Open from … to …'],
+  ['hours', 'Open from … to'],
   ['open', 'Open all day'],
   ['closed', 'Closed'],
 ] as const;
@@ -17,32 +17,40 @@ const noHours = { open_hour: null, open_minutes: null, close_hour: null, close_m
 const usualHours = { open_hour: 9, open_minutes: 0, close_hour: 17, close_minutes: 0 };
 const endOfDay = 24;
 
-/** When people are there in an inbox, and what customers are told when nobody is. */
+/** The working hours of an inbox, and the message that customers get outside of them. */
 export function InboxHours({ inbox, changed }: { inbox: Inbox; changed: (inbox: Inbox) => void }) {
-  const [isKept, setKept] = useState(inbox.working_hours_enabled);
-  const [days, setDays] = useState(inbox.working_hours);
-  const [message, setMessage] = useState(inbox.out_of_office_message ?? '');
+  const draft = useDraft(`inbox hours ${inbox.id}`, {
+    working_hours_enabled: inbox.working_hours_enabled,
+    working_hours: inbox.working_hours,
+    out_of_office_message: inbox.out_of_office_message ?? '',
+  });
+  const { working_hours_enabled: isKept, working_hours: days, out_of_office_message: message } = draft.value;
   async function send(): Promise<void> {
     const hours = days.map((day) => ({ ...day }));
-    const body = { working_hours_enabled: isKept, working_hours: hours, out_of_office_message: message };
-    changed(await call('PATCH inboxes/:id', { id: inbox.id, body }));
-    toast('Saved.');
+    changed(await call('PATCH inboxes/:id', { id: inbox.id, body: { ...draft.value, working_hours: hours } }));
+    draft.saved(draft.value);
+    toast('Working hours saved.');
   }
-  const set = (day: Day): void => setDays(days.map((one) => (one.day_of_week === day.day_of_week ? day : one)));
+  const set = (day: Day): void =>
+    draft.set({ working_hours: days.map((one) => (one.day_of_week === day.day_of_week ? day : one)) });
   return (
-    <Form submit="Set the working hours" send={send}>
+    <Form submit="Save working hours" send={send} draft={draft}>
       {(problemOf) => (
         <>
-          <CheckField label={`Keep working hours, ${inbox.timezone}`} checked={isKept} onChange={setKept} />
+          <CheckField
+            label={`Working hours (${inbox.timezone})`}
+            checked={isKept}
+            onChange={(checked) => draft.set({ working_hours_enabled: checked })}
+          />
           {days.map((day, index) => (
             <DayFields key={day.day_of_week} day={day} set={set} problem={problemOf(`working_hours/${index}`)} />
           ))}
           <TextField
-            label="Out of office"
-            hint="Said instead of the greeting outside of the working hours; empty for nothing"
+            label="Out-of-office message"
+            hint="Sent instead of the greeting outside working hours. Leave empty to send nothing."
             rows={2}
             value={message}
-            onChange={setMessage}
+            onChange={(text) => draft.set({ out_of_office_message: text })}
             problem={problemOf('out_of_office_message')}
           />
         </>
@@ -88,7 +96,7 @@ function DayFields({ day, set, problem }: DayProps) {
           />
           <TimeField
             label={`${name} to`}
-            hint="00:00 is the end of the day"
+            hint="00:00 means the end of the day."
             hour={day.close_hour}
             minutes={day.close_minutes}
             set={(hour, minutes) =>

@@ -17,7 +17,7 @@ import { MembersDialog } from './members.tsx';
 
 type Inbox = Reply<'GET inboxes/:id'>;
 
-/** One inbox: how customers reach it, who answers, and its settings. */
+/** Page of an inbox: embed code, bot, members and settings. */
 export function InboxPage({ parameters }: ViewProps) {
   const id = Number(parameters['id']);
   const inbox = useLoad((signal) => call('GET inboxes/:id', { id, signal }), [id]);
@@ -27,13 +27,11 @@ export function InboxPage({ parameters }: ViewProps) {
         {(value) => (
           <>
             <Facts facts={factsOf(value)} />
-            <h2>On a web page</h2>
+            <h2>Website chat</h2>
             <p>
-              The chat appears on every page that has this line
-              {value.allowed_origins.length === 0
-                ? '; so far on pages of this service only: allow origins below.'
-                : '.'}{' '}
-              Its own page is <a href={`/chat/${value.identifier}`}>the chat page</a>.
+              Add this line to your pages to show the chat, or use the{' '}
+              <a href={`/chat/${value.identifier}`}>chat page</a>.{' '}
+              {value.allowed_origins.length === 0 && ' First add the origins of your pages below.'}
             </p>
             <Code label="Embed code" text={embedCode(value)} />
             {isAdministrator() && <Administration key={value.id} inbox={value} changed={inbox.set} />}
@@ -48,12 +46,9 @@ function factsOf(inbox: Inbox): (readonly [string, ComponentChildren])[] {
   return [
     ['Channel', nameOfChannel(inbox.channel_type)],
     ['Identifier', <code key="identifier">{inbox.identifier}</code>],
-    ['Greeting', inbox.greeting_enabled ? inbox.greeting_message || 'On, but empty' : 'Off'],
-    ['Working hours', inbox.working_hours_enabled ? `Kept, ${inbox.timezone}` : 'Always open'],
-    [
-      'Identities',
-      inbox.identity_verification ? 'Proven by the identity secret' : 'Not verified: there is no identity secret',
-    ],
+    ['Greeting', inbox.greeting_enabled ? inbox.greeting_message || 'On, without text' : 'Off'],
+    ['Working hours', inbox.working_hours_enabled ? `On (${inbox.timezone})` : 'Always open'],
+    ['Identity verification', inbox.identity_verification ? 'On' : 'Off: no identity secret'],
   ];
 }
 
@@ -66,7 +61,7 @@ function Administration({ inbox, changed }: { inbox: Inbox; changed: (inbox: Inb
   const [isChoosing, setChoosing] = useState(false);
   return (
     <>
-      <h2>Who answers</h2>
+      <h2>Bot and members</h2>
       <InboxBot id={id} />
       <button type="button" onClick={() => setChoosing(true)}>
         Members
@@ -87,19 +82,20 @@ function Administration({ inbox, changed }: { inbox: Inbox; changed: (inbox: Inb
       <div class="panel">
         <InboxHours key={inbox.timezone} inbox={inbox} changed={changed} />
       </div>
-      <h2>Identity of customers</h2>
+      <h2>Identity verification</h2>
       <IdentitySecret inbox={inbox} changed={changed} />
-      <h2>End of this inbox</h2>
+      <h2>Delete inbox</h2>
       <Action
         kind="danger"
-        question={`Deleting “${name}” deletes all its conversations with their messages.`}
-        done={`“${name}” is deleted.`}
+        question={`All conversations of “${name}” are deleted with their messages.`}
+        done={`Inbox “${name}” deleted.`}
         act={async () => {
           await call('DELETE inboxes/:id', { id });
           go('/console/settings/inboxes');
         }}
       >
-        Delete the inbox
+        {' '}
+        Delete inbox{' '}
       </Action>
     </>
   );
@@ -115,22 +111,20 @@ function IdentitySecret({ inbox, changed }: { inbox: Inbox; changed: (inbox: Inb
   return (
     <>
       <p>
-        With an identity secret your server proves who a customer is: <code>data-identifier-hash</code> is the
-        HMAC-SHA256 of <code>data-identifier</code> by the secret, in hexadecimal digits.
+        Prove the identity of signed-in customers: set <code>data-identifier-hash</code> to the hexadecimal HMAC-SHA256
+        of <code>data-identifier</code>, keyed with the identity secret.
       </p>
       {secret !== null && (
         <>
           <Code label="Identity secret" text={secret} />
-          <p class="note">It is shown only this once: keep it on your server.</p>
+          <p class="note">Shown only once. Store it on your server now.</p>
         </>
       )}
       <Action
-        {...(inbox.identity_verification
-          ? { question: 'Proofs that were made with the present secret are refused from then on.' }
-          : {})}
+        {...(inbox.identity_verification ? { question: 'Hashes made with the current secret are refused.' } : {})}
         act={rotate}
       >
-        {inbox.identity_verification ? 'Make another identity secret' : 'Make an identity secret'}
+        {inbox.identity_verification ? 'Rotate identity secret' : 'Create identity secret'}
       </Action>
     </>
   );

@@ -11,8 +11,8 @@ import { call, isAdministrator } from '../../session.ts';
 type Channel = NonNullable<Body<'POST inboxes'>['channel_type']>;
 
 const channels = [
-  ['Channel::WebWidget', 'Chat on a web page'],
-  ['Channel::Api', 'Anything, by the API'],
+  ['Channel::WebWidget', 'Website chat'],
+  ['Channel::Api', 'API'],
 ] as const satisfies readonly (readonly [Channel, string])[];
 
 /** The inboxes of the account, each with a page of its own. */
@@ -39,19 +39,20 @@ export function InboxesPage() {
             keyOf={({ id }) => id}
             empty={
               mayChange ? (
-                <p>
-                  There are no inboxes yet. Make one with “New inbox”: customers write to it from a web page, or through
-                  the API.
-                </p>
+                <p>No inboxes yet. Create one to receive messages from a website or the API.</p>
               ) : (
-                <p>You belong to no inbox yet. An administrator can make you a member of one.</p>
+                <p>You are not a member of any inbox yet. Administrators add members.</p>
               )
             }
             columns={[
-              { title: 'Name', cell: ({ id, name }) => <a href={`/console/settings/inboxes/${id}`}>{name}</a> },
-              { title: 'Channel', cell: ({ channel_type: channel }) => nameOfChannel(channel) },
-              { title: 'Time zone', cell: ({ timezone }) => timezone },
-              { title: 'Chat page', cell: ({ identifier }) => <a href={`/chat/${identifier}`}>Open</a> },
+              {
+                title: 'Name',
+                kind: 'text',
+                cell: ({ id, name }) => <a href={`/console/settings/inboxes/${id}`}>{name}</a>,
+              },
+              { title: 'Channel', kind: 'fit', cell: ({ channel_type: channel }) => nameOfChannel(channel) },
+              { title: 'Time zone', kind: 'text', cell: ({ timezone }) => timezone },
+              { title: 'Chat page', kind: 'fit', cell: ({ identifier }) => <a href={`/chat/${identifier}`}>Open</a> },
             ]}
           />
         )}

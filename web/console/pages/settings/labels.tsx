@@ -1,138 +1,56 @@
-import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
-import { Action } from '../../kit/action.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
-import { CheckField, Form, TextField } from '../../kit/form.tsx';
+import { CrudPage } from '../../kit/crud-page.tsx';
 import { LabelMark } from '../../kit/label-mark.tsx';
-import { Show, useLoad } from '../../kit/load.tsx';
-import { Page } from '../../kit/page.tsx';
-import { Table } from '../../kit/table.tsx';
+import type { RecordForm } from '../../kit/record-form.tsx';
 import { Time } from '../../kit/time.tsx';
 import { call, isAdministrator } from '../../session.ts';
 
 type Label = Reply<'GET labels'>['payload'][number];
+type Draft = Pick<Label, 'title' | 'color' | 'show_on_sidebar'> & { description: string };
+
+const form: RecordForm<Label, Draft> = {
+  noun: 'label',
+  nameOf: ({ title }) => title,
+  fresh: { title: '', description: '', color: '#1f93ff', show_on_sidebar: false },
+  draftOf: ({ title, description, color, show_on_sidebar }) => ({
+    title,
+    description: description ?? '',
+    color,
+    show_on_sidebar,
+  }),
+  fields: () => [
+    { name: 'title', label: 'Title', hint: 'Lowercase', required: true },
+    { name: 'description', label: 'Description' },
+    { name: 'color', label: 'Color', type: 'color' },
+    { name: 'show_on_sidebar', label: 'Show on the sidebar', type: 'check' },
+  ],
+  save: (body, label) => (label ? call('PATCH labels/:id', { id: label.id, body }) : call('POST labels', { body })),
+};
 
 /** The labels of the account: administrators create, change and delete them. */
 export function LabelsPage() {
-  const labels = useLoad((signal) => call('GET labels', { signal }));
-  const [edited, setEdited] = useState<Label | 'new' | null>(null);
-  const mayChange = isAdministrator();
   return (
-    <Page
+    <CrudPage
       title="Labels"
-      actions={
-        mayChange && (
-          <button type="button" class="primary" onClick={() => setEdited('new')}>
-            New label
-          </button>
-        )
+      caption="Labels by title"
+      load={(signal) => call('GET labels', { signal })}
+      form={form}
+      empty={
+        <p>
+          No labels yet. {isAdministrator() ? 'Create one to group' : 'Administrators create them to group'}{' '}
+          conversations.
+        </p>
       }
-    >
-      <Show of={labels}>
-        {({ payload }) => (
-          <Table
-            caption="Labels by title"
-            rows={payload}
-            keyOf={({ id }) => id}
-            empty={<EmptyState mayChange={mayChange} />}
-            columns={[
-              { title: 'Title', cell: ({ title, color }) => <LabelMark title={title} color={color} /> },
-              { title: 'Description', cell: ({ description }) => description ?? '–' },
-              { title: 'Changed', cell: ({ updated_at: at }) => <Time at={at} /> },
-              ...(mayChange
-                ? [
-                    {
-                      title: 'Actions',
-                      cell: (label: Label) => (
-                        <LabelActions label={label} edit={() => setEdited(label)} changed={labels.reload} />
-                      ),
-                    },
-                  ]
-                : []),
-            ]}
-          />
-        )}
-      </Show>
-      {edited && (
-        <LabelDialog
-          label={edited === 'new' ? null : edited}
-          close={() => setEdited(null)}
-          saved={() => {
-            setEdited(null);
-            void labels.reload();
-          }}
-        />
-      )}
-    </Page>
-  );
-}
-
-function EmptyState({ mayChange }: { mayChange: boolean }) {
-  return mayChange ? (
-    <p>There are no labels yet. Make one with “New label”; conversations can then carry it.</p>
-  ) : (
-    <p>There are no labels yet. An administrator can make some.</p>
-  );
-}
-
-function LabelActions({ label, edit, changed }: { label: Label; edit: () => void; changed: () => Promise<void> }) {
-  const { id, title } = label;
-  async function remove(): Promise<void> {
-    await call('DELETE labels/:id', { id });
-    await changed();
-  }
-  return (
-    <div class="actions">
-      <button type="button" aria-label={`Edit ${title}`} onClick={edit}>
-        Edit
-      </button>
-      <Action
-        kind="danger"
-        label={`Delete ${title}`}
-        question={`Deleting “${title}” takes it from all conversations that carry it.`}
-        done={`“${title}” is deleted.`}
-        act={remove}
-      >
-        Delete
-      </Action>
-    </div>
-  );
-}
-
-function LabelDialog({ label, close, saved }: { label: Label | null; close: () => void; saved: () => void }) {
-  const [title, setTitle] = useState(label?.title ?? '');
-  const [description, setDescription] = useState(label?.description ?? '');
-  const [color, setColor] = useState(label?.color ?? '#1f93ff');
-  const [isShown, setShown] = useState(label?.show_on_sidebar ?? false);
-  async function send(): Promise<void> {
-    const body = { title, description, color, show_on_sidebar: isShown };
-    await (label ? call('PATCH labels/:id', { id: label.id, body }) : call('POST labels', { body }));
-    saved();
-  }
-  return (
-    <Dialog title={label ? `Label ${label.title}` : 'New label'} onClose={close}>
-      <Form submit={label ? 'Save' : 'Create'} send={send}>
-        {(problemOf) => (
-          <>
-            <TextField
-              label="Title"
-              hint="Lowercase"
-              required
-              value={title}
-              onChange={setTitle}
-              problem={problemOf('title')}
-            />
-            <TextField
-              label="Description"
-              value={description}
-              onChange={setDescription}
-              problem={problemOf('description')}
-            />
-            <TextField label="Colour" type="color" value={color} onChange={setColor} problem={problemOf('color')} />
-            <CheckField label="Show on the sidebar" checked={isShown} onChange={setShown} />
-          </>
-        )}
-      </Form>
-    </Dialog>
+      columns={[
+        { title: 'Title', kind: 'text', cell: ({ title, color }) => <LabelMark title={title} color={color} /> },
+        { title: 'Description', kind: 'text', cell: ({ description }) => description ?? '–' },
+        { title: 'Updated', kind: 'fit', cell: ({ updated_at: at }) => <Time at={at} /> },
+      ]}
+      remove={{
+        question: (title) => `“${title}” is removed from all conversations.`,
+        done: (title) => `Label “${title}” deleted.`,
+        act: ({ id }) => call('DELETE labels/:id', { id }),
+      }}
+    />
   );
 }

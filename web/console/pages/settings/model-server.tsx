@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { Action } from '../../kit/action.tsx';
+import { useDraft } from '../../kit/draft.ts';
 import { CheckField, Form, TextField } from '../../kit/form.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
@@ -17,12 +17,12 @@ export function ModelServer({ account, changed }: Props) {
     <>
       <p>
         {llm
-          ? 'AI bots of this account ask this server, at the expense of whose key it is.'
-          : 'AI bots ask the server of the service, if it has one; without any they answer with the passages themselves.'}
+          ? 'AI bots of this account use this server.'
+          : 'AI bots use the default model server. Without one, they reply with passages of articles.'}
       </p>
       {embeddings.state === 'failing' && (
         <p class="note error" role="alert">
-          Articles are found by their words alone, as the server gives no embeddings: {embeddings.last_error}
+          Embeddings failed, so search uses keywords only: {embeddings.last_error}
         </p>
       )}
       <div class="panel">
@@ -31,13 +31,14 @@ export function ModelServer({ account, changed }: Props) {
       {llm && (
         <Action
           kind="danger"
-          question="Bots of this account then ask the server of the service, if it has one. The stored API key is forgotten."
-          done="The account has no model server of its own any more."
+          question="AI bots use the default model server, if there is one. The stored API key is deleted."
+          done="Model server removed."
           act={async () =>
             changed(await call('PATCH /api/v1/accounts/:account_id', { account_id: id, body: { llm: null } }))
           }
         >
-          Remove the model server
+          {' '}
+          Remove model server{' '}
         </Action>
       )}
     </>
@@ -45,58 +46,77 @@ export function ModelServer({ account, changed }: Props) {
 }
 
 function ServerForm({ account: { id, llm }, changed }: Props) {
-  const [url, setUrl] = useState(llm?.base_url ?? '');
-  const [model, setModel] = useState(llm?.model ?? '');
-  const [embeddingModel, setEmbeddingModel] = useState(llm?.embedding_model ?? '');
-  const [key, setKey] = useState('');
-  const [isForgotten, setForgotten] = useState(false);
+  const draft = useDraft(
+    'model server',
+    {
+      url: llm?.base_url ?? '',
+      model: llm?.model ?? '',
+      embeddingModel: llm?.embedding_model ?? '',
+      key: '',
+      isForgotten: false,
+    },
+    ['key'],
+  );
+  const { url, model, embeddingModel, key, isForgotten } = draft.value;
   const hasKey = llm?.has_api_key ?? false;
   async function send(): Promise<void> {
     const given = {
       base_url: url.trim(),
       model: model.trim(),
       embedding_model: embeddingModel.trim() === '' ? null : embeddingModel.trim(),
-      // What is left out stays.
+      // Omitted fields keep their value.
       ...(isForgotten ? { api_key: null } : key === '' ? {} : { api_key: key }),
     };
     changed(await call('PATCH /api/v1/accounts/:account_id', { account_id: id, body: { llm: given } }));
-    setKey('');
-    toast('Saved: bots ask this server from now on.');
+    draft.discard();
+    toast('Model server saved.');
   }
   return (
-    <Form submit="Save the model server" send={send}>
+    <Form submit="Save model server" send={send} draft={draft}>
       {(problemOf) => (
         <>
           <TextField
             label="Base URL"
-            hint="Of any server with the API of OpenAI, such as https://api.openai.com/v1"
+            hint="Any OpenAI-compatible server, such as https://api.openai.com/v1"
             type="url"
             required
             value={url}
-            onChange={setUrl}
+            onChange={(entered) => draft.set({ url: entered })}
             problem={problemOf('llm/base_url')}
           />
-          <TextField label="Model" required value={model} onChange={setModel} problem={problemOf('llm/model')} />
           <TextField
-            label="Model for embeddings"
-            hint="By which articles are also found by what they mean; empty for none"
+            label="Model"
+            required
+            value={model}
+            onChange={(entered) => draft.set({ model: entered })}
+            problem={problemOf('llm/model')}
+          />
+          <TextField
+            label="Embedding model"
+            hint="Enables semantic search. Leave empty for keyword search only."
             value={embeddingModel}
-            onChange={setEmbeddingModel}
+            onChange={(entered) => draft.set({ embeddingModel: entered })}
             problem={problemOf('llm/embedding_model')}
           />
           <TextField
             label="API key"
             hint={
               hasKey
-                ? 'One is stored, and never shown. What you enter takes its place; it stays as long as the host does.'
-                : 'It is stored sealed and never shown again. Empty for a server that asks for none.'
+                ? 'A key is stored. Enter a new one to replace it. A change of the host deletes it.'
+                : 'Stored encrypted and never shown again. Optional.'
             }
             type="password"
             value={key}
-            onChange={setKey}
+            onChange={(entered) => draft.set({ key: entered })}
             problem={problemOf('llm/api_key')}
           />
-          {hasKey && <CheckField label="Forget the stored API key" checked={isForgotten} onChange={setForgotten} />}
+          {hasKey && (
+            <CheckField
+              label="Delete stored API key"
+              checked={isForgotten}
+              onChange={(entered) => draft.set({ isForgotten: entered })}
+            />
+          )}
         </>
       )}
     </Form>

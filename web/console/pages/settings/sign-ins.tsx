@@ -9,7 +9,7 @@ import { browserOf } from './browser-name.ts';
 
 export type Held = Reply<'GET /api/v1/profile/access_tokens'>['payload'][number];
 
-/** What lets somebody act as the person who is signed in: sign-ins in browsers, and access tokens. */
+/** Returns the credentials of the signed-in person: sign-ins of browsers, or access tokens. */
 export async function readHeld(kind: Held['kind'], signal: AbortSignal): Promise<Held[]> {
   const { payload } = await call('GET /api/v1/profile/access_tokens', { signal });
   return payload.filter((held) => held.kind === kind);
@@ -25,10 +25,10 @@ export function SignInsPage() {
   return (
     <Page title="Sign-ins">
       <p>
-        The browsers in which you are signed in. End what you do not know
+        Browsers where you are signed in. Sign out any that you do not recognize
         {isAdministrator() && (
           <>
-            , and then <a href="/console/settings/tokens">reset your access token</a>: somebody has signed in with it
+            , then <a href="/console/settings/tokens">reset your access token</a>
           </>
         )}
         .
@@ -36,26 +36,28 @@ export function SignInsPage() {
       <Show of={signIns}>
         {(rows) => (
           <Table
-            caption="Your sign-ins, the newest first"
+            caption="Your sign-ins, newest first"
             rows={rows}
             keyOf={({ id }) => id}
-            empty={<p>You are signed in in no browser.</p>}
+            empty={<p>No sign-ins.</p>}
             columns={[
-              { title: 'Browser', cell: (row) => <BrowserName of={row} /> },
+              { title: 'Browser', kind: 'text', cell: (row) => <BrowserName of={row} /> },
               { title: 'Cookie', cell: ({ last_four: end }) => <code>…{end}</code> },
-              { title: 'Signed in', cell: ({ created_at: at }) => <Time at={at} /> },
-              { title: 'Ends by itself', cell: ({ expires_at: at }) => <Time at={at} /> },
+              { title: 'Signed in', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
+              { title: 'Expires', kind: 'fit', cell: ({ expires_at: at }) => <Time at={at} /> },
               {
                 title: 'Actions',
+                kind: 'fit',
                 cell: (row) => (
                   <Action
                     kind="danger"
-                    label={`End the sign-in …${row.last_four}`}
-                    {...(row.current ? { question: 'It is the one that you are using now.' } : {})}
+                    label={`Sign out …${row.last_four}`}
+                    {...(row.current ? { question: 'You are signed out of this browser.' } : {})}
                     act={() => endOf(row)}
-                    done="The sign-in has ended."
+                    done="Signed out."
                   >
-                    End
+                    {' '}
+                    Sign out{' '}
                   </Action>
                 ),
               },
@@ -70,7 +72,7 @@ export function SignInsPage() {
 function BrowserName({ of: { user_agent: name, current } }: { of: Held }) {
   return (
     <>
-      <span title={name ?? undefined}>{browserOf(name)}</span> {current && <span class="badge good">this one</span>}
+      <span title={name ?? undefined}>{browserOf(name)}</span> {current && <span class="badge good">this browser</span>}
     </>
   );
 }

@@ -1,145 +1,68 @@
-import { useState } from 'preact/hooks';
 import type { Reply } from '../../../shared/call.ts';
-import { Action } from '../../kit/action.tsx';
-import { Dialog } from '../../kit/dialog.tsx';
-import { Form, TextField } from '../../kit/form.tsx';
-import { Show, useLoad } from '../../kit/load.tsx';
-import { Page } from '../../kit/page.tsx';
-import { pageOf, Pages } from '../../kit/pages.tsx';
-import { Table } from '../../kit/table.tsx';
+import { CrudPage } from '../../kit/crud-page.tsx';
+import { pageOf } from '../../kit/pages.tsx';
+import type { RecordForm } from '../../kit/record-form.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { call, isAdministrator } from '../../session.ts';
 
 type Policy = Reply<'GET sla_policies'>['payload'][number];
 
+/** Times are in minutes, as they are entered; empty for none. */
+interface Draft {
+  name: string;
+  first_response_seconds: string;
+  resolution_seconds: string;
+}
+
+const hint = 'From the start of the conversation. Leave empty for no target.';
+
+const form: RecordForm<Policy, Draft> = {
+  noun: 'policy',
+  nameOf: ({ name }) => name,
+  fresh: { name: '', first_response_seconds: '', resolution_seconds: '' },
+  draftOf: (policy) => ({
+    name: policy.name,
+    first_response_seconds: minutesOf(policy.first_response_seconds),
+    resolution_seconds: minutesOf(policy.resolution_seconds),
+  }),
+  fields: () => [
+    { name: 'name', label: 'Name', required: true },
+    { name: 'first_response_seconds', label: 'First response (minutes)', type: 'number', hint },
+    { name: 'resolution_seconds', label: 'Resolution (minutes)', type: 'number', hint },
+  ],
+  save: ({ name, first_response_seconds: reply, resolution_seconds: resolution }, policy) => {
+    const body = { name, first_response_seconds: secondsOf(reply), resolution_seconds: secondsOf(resolution) };
+    return policy ? call('PATCH sla_policies/:id', { id: policy.id, body }) : call('POST sla_policies', { body });
+  },
+};
+
 /** The SLA policies of the account: how long customers wait at most. */
 export function SlaPoliciesPage({ query }: ViewProps) {
   const page = pageOf(query);
-  const policies = useLoad((signal) => call('GET sla_policies', { query: { page }, signal }), [page]);
-  const [edited, setEdited] = useState<Policy | 'new' | null>(null);
-  const mayChange = isAdministrator();
   return (
-    <Page
+    <CrudPage
       title="SLA policies"
-      actions={
-        mayChange && (
-          <button type="button" class="primary" onClick={() => setEdited('new')}>
-            New policy
-          </button>
-        )
+      caption="SLA policies by name"
+      page={page}
+      load={(signal) => call('GET sla_policies', { query: { page }, signal })}
+      form={form}
+      empty={
+        <p>
+          No SLA policies yet. {isAdministrator() ? 'Create one' : 'Administrators create them'} to notify webhooks when
+          a customer waits too long.
+        </p>
       }
-    >
-      <Show of={policies}>
-        {({ payload, meta }) => (
-          <>
-            <Table
-              caption="SLA policies by name"
-              rows={payload}
-              keyOf={({ id }) => id}
-              empty={
-                <p>
-                  There are no policies yet.{' '}
-                  {mayChange ? 'Make one with “New policy”' : 'An administrator can make one'}: a conversation that has
-                  it is told to webhooks as soon as somebody waits too long.
-                </p>
-              }
-              columns={[
-                { title: 'Name', cell: ({ name }) => name },
-                { title: 'First reply within', cell: (policy) => inWords(policy.first_response_seconds) },
-                { title: 'Resolved within', cell: (policy) => inWords(policy.resolution_seconds) },
-                ...(mayChange
-                  ? [
-                      {
-                        title: 'Actions',
-                        cell: (policy: Policy) => (
-                          <PolicyActions policy={policy} edit={() => setEdited(policy)} changed={policies.reload} />
-                        ),
-                      },
-                    ]
-                  : []),
-              ]}
-            />
-            <Pages meta={meta} />
-          </>
-        )}
-      </Show>
-      {edited && (
-        <PolicyDialog
-          policy={edited === 'new' ? null : edited}
-          close={() => setEdited(null)}
-          saved={() => {
-            setEdited(null);
-            void policies.reload();
-          }}
-        />
-      )}
-    </Page>
-  );
-}
-
-interface ActionsProps {
-  policy: Policy;
-  edit: () => void;
-  changed: () => Promise<void>;
-}
-
-function PolicyActions({ policy: { id, name }, edit, changed }: ActionsProps) {
-  return (
-    <div class="actions">
-      <button type="button" aria-label={`Edit ${name}`} onClick={edit}>
-        Edit
-      </button>
-      <Action
-        kind="danger"
-        label={`Delete ${name}`}
-        question={`Conversations with “${name}” have no promise any more.`}
-        done={`“${name}” is deleted.`}
-        act={async () => {
-          await call('DELETE sla_policies/:id', { id });
-          await changed();
-        }}
-      >
-        Delete
-      </Action>
-    </div>
-  );
-}
-
-function PolicyDialog({ policy, close, saved }: { policy: Policy | null; close: () => void; saved: () => void }) {
-  const [name, setName] = useState(policy?.name ?? '');
-  const [reply, setReply] = useState(minutesOf(policy?.first_response_seconds ?? null));
-  const [resolution, setResolution] = useState(minutesOf(policy?.resolution_seconds ?? null));
-  async function send(): Promise<void> {
-    const body = { name, first_response_seconds: secondsOf(reply), resolution_seconds: secondsOf(resolution) };
-    await (policy ? call('PATCH sla_policies/:id', { id: policy.id, body }) : call('POST sla_policies', { body }));
-    saved();
-  }
-  return (
-    <Dialog title={policy ? `Policy ${policy.name}` : 'New policy'} onClose={close}>
-      <Form submit={policy ? 'Save' : 'Create'} send={send}>
-        {(problemOf) => (
-          <>
-            <TextField label="Name" required value={name} onChange={setName} problem={problemOf('name')} />
-            <TextField
-              label="First reply within (minutes)"
-              hint="From the conversation's start; empty for no promise"
-              type="number"
-              value={reply}
-              onChange={setReply}
-              problem={problemOf('first_response_seconds')}
-            />
-            <TextField
-              label="Resolved within (minutes)"
-              hint="From the conversation's start; empty for no promise"
-              type="number"
-              value={resolution}
-              onChange={setResolution}
-              problem={problemOf('resolution_seconds')}
-            />
-          </>
-        )}
-      </Form>
-    </Dialog>
+      columns={[
+        { title: 'Name', kind: 'text', cell: ({ name }) => name },
+        { title: 'First response', kind: 'fit', cell: (policy) => inWords(policy.first_response_seconds) },
+        { title: 'Resolution', kind: 'fit', cell: (policy) => inWords(policy.resolution_seconds) },
+      ]}
+      remove={{
+        question: (name) => `Conversations with “${name}” have no SLA any more.`,
+        done: (name) => `Policy “${name}” deleted.`,
+        act: ({ id }) => call('DELETE sla_policies/:id', { id }),
+      }}
+    />
   );
 }
 

@@ -24,26 +24,27 @@ export function TokensPage() {
   return (
     <Page title="Access token">
       <p>
-        Programs that call the API as you send your access token in the header <code>api_access_token</code>. It is
-        stored as a hash, so nobody can show it to you again; a new one can take its place.
+        Use your access token to call the API, in the header <code>api_access_token</code>. Only a hash is stored. If
+        you lose the token, reset it.
       </p>
       <Show of={held}>{(rows) => <Tokens rows={rows} changed={held.reload} />}</Show>
       {token !== null && (
         <>
-          <Code label="Your new access token" text={token} />
-          <p class="note">It is shown only this once: keep it now, where others do not see it.</p>
+          <Code label="New access token" text={token} />
+          <p class="note">Shown only once. Store it in a safe place now.</p>
         </>
       )}
       <Action
         kind="danger"
-        question="All programs that use your present access token are refused from then on, and you are signed out everywhere else."
-        done="Your access token was reset."
+        question="Programs that use your current token lose access, and you are signed out of all other browsers."
+        done="Access token reset."
         act={reset}
       >
-        Reset the access token
+        {' '}
+        Reset access token{' '}
       </Action>
       <p>
-        Bots have access tokens of their own, which are reset where the bot is. Where you are signed in is among your{' '}
+        Tokens of bots are reset on the page of the bot. To see where you are signed in, open{' '}
         <a href="/console/settings/sign-ins">sign-ins</a>.
       </p>
     </Page>
@@ -60,18 +61,19 @@ function Tokens({ rows, changed }: { rows: readonly Held[]; changed: () => Promi
       caption="Your access tokens"
       rows={rows}
       keyOf={({ id }) => id}
-      empty={<p>You have no access token. “Reset the access token” makes one.</p>}
+      empty={<p>No access token. Reset it to create one.</p>}
       columns={[
         { title: 'Token', cell: ({ last_four: end }) => <code>…{end}</code> },
-        { title: 'Made', cell: ({ created_at: at }) => <Time at={at} /> },
+        { title: 'Created', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
         {
           title: 'Actions',
+          kind: 'fit',
           cell: ({ id, last_four: end }) => (
             <Action
               kind="danger"
               label={`Revoke …${end}`}
-              question="Programs that use it are refused from then on, and it signs nobody in any more. Your sign-ins stay."
-              done="The access token is revoked."
+              question="Programs that use this token lose access. You stay signed in."
+              done="Access token revoked."
               act={() => revoke(id)}
             >
               Revoke

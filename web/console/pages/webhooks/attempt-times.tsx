@@ -45,7 +45,7 @@ export function AttemptTimes({ times }: { times: Times }) {
 
 const places = ['DNS', 'connect', 'TLS', 'waiting', 'reading'];
 
-// What comes before the first byte, other than what was measured by itself, is waiting; what comes behind it, reading.
+// Time before the first byte that no other phase measured is waiting; time after it is reading.
 function phasesOf({ dns, connect, tls, first_byte: first, total }: Times): Phase[] {
   const before = (dns ?? 0) + (connect ?? 0) + (tls ?? 0);
   const end = total ?? 0;

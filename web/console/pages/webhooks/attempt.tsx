@@ -7,16 +7,16 @@ import { errorInWords } from './states.tsx';
 
 type Attempt = Reply<'GET deliveries/:id'>['attempts'][number];
 
-/** One attempt of a delivery: what was sent, what was answered, and how long that took. */
+/** An attempt of a delivery: request, response and times. */
 export function AttemptView({ attempt, isLast }: { attempt: Attempt; isLast: boolean }) {
   const { number, started_at: at, error, request, response, times } = attempt;
   return (
     <section class="panel attempt" aria-label={`Attempt ${number}`}>
       <h2>
-        Attempt {number} {error ? <span class="badge bad">failed</span> : <span class="badge good">arrived</span>}
+        Attempt {number} {error ? <span class="badge bad">failed</span> : <span class="badge good">delivered</span>}
       </h2>
       <p>
-        Begun <Time at={at} />. {response ? `The answer was ${response.status}.` : 'There was no answer.'}{' '}
+        Started <Time at={at} />. {response ? `Response ${response.status}.` : 'No response.'}{' '}
         {error && `${errorInWords(error.class)} (${error.detail}).`}
       </p>
       <AttemptTimes times={times} />
@@ -26,8 +26,8 @@ export function AttemptView({ attempt, isLast }: { attempt: Attempt; isLast: boo
       </details>
       {response && (
         <details open={isLast}>
-          <summary>Answer</summary>
-          <Exchanged what="Answer" number={number} {...response} />
+          <summary>Response</summary>
+          <Exchanged what="Response" number={number} {...response} />
         </details>
       )}
     </section>
@@ -46,11 +46,7 @@ function Exchanged({ what, number, headers, body }: ExchangedProps) {
   return (
     <>
       {lines.length === 0 ? <p>No headers.</p> : <Code label={`${what} ${number} headers`} text={lines.join('\n')} />}
-      {body === '' ? (
-        <p>No body, or one that cannot be shown as text.</p>
-      ) : (
-        <Content label={`${what} ${number} body`} body={body} />
-      )}
+      {body === '' ? <p>No body, or not text.</p> : <Content label={`${what} ${number} body`} body={body} />}
     </>
   );
 }
@@ -68,7 +64,7 @@ function Content({ label, body }: { label: string; body: string }) {
             checked={isIndented}
             onChange={({ currentTarget }) => setIndented(currentTarget.checked)}
           />
-          Indented, not byte for byte
+          Pretty-print
         </label>
       )}
       <Code label={label} text={isIndented && indented !== null ? indented : body} />

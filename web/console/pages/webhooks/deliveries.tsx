@@ -15,7 +15,7 @@ export function DeliveriesPage({ query }: ViewProps) {
   const receivers = new Map(webhooks.value?.payload.map((webhook) => [webhook.id, nameOf(webhook)]));
   return (
     <Page title="Deliveries">
-      <p>Every event for every webhook and bot, and how far it got.</p>
+      <p>Deliveries to all webhooks and bots.</p>
       <DeliveryLog query={query} deliveries={deliveries} receivers={receivers} />
     </Page>
   );

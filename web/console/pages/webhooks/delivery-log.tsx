@@ -21,14 +21,14 @@ export function useDeliveries(
   inputs: readonly unknown[] = [],
 ): Growing<Delivery> {
   const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]));
-  // What the address has wrong, the service says.
+  // Invalid values in the address are refused by the service, whose message is shown.
   const wanted = given as unknown as Wanted;
   const deliveries = useParts<Delivery>(
     (cursor, signal) => load({ ...wanted, ...(cursor === undefined ? {} : { cursor }) }, signal),
     [...inputs, ...Object.values(given)],
   );
   const { value, reload } = deliveries;
-  // Whoever has gone on in the list stays there.
+  // A reload would throw people who loaded more rows back to the first ones.
   const isAtBegin = value !== null && value.payload.length <= partLength;
   useRepeat(isAtBegin && value.payload.some(isUnderWay), reload);
   useReloadOn(() => isAtBegin, reload);
@@ -57,7 +57,13 @@ export function DeliveryLog({ query, deliveries, receivers }: Props) {
               caption="Deliveries, newest first"
               rows={payload}
               keyOf={({ id }) => id}
-              empty={meta.next_cursor === null ? <EmptyState isFiltered={isFiltered} /> : <p>None so far: go on.</p>}
+              empty={
+                meta.next_cursor === null ? (
+                  <EmptyState isFiltered={isFiltered} />
+                ) : (
+                  <p>No matches so far. Show more to continue.</p>
+                )
+              }
               columns={columnsOf(receivers)}
             />
             <More of={deliveries} />
@@ -95,37 +101,38 @@ function Filters({ query }: { query: URLSearchParams }) {
 }
 
 function EmptyState({ isFiltered }: { isFiltered: boolean }) {
-  if (!isFiltered)
-    return (
-      <p>
-        Nothing was sent yet. Deliveries appear here as soon as an event happens, or a webhook is tried with “Test”.
-      </p>
-    );
+  if (!isFiltered) return <p>No deliveries yet. They appear here when an event happens or you send a test.</p>;
   return (
     <>
-      <p>No delivery is so.</p>
+      <p>No deliveries match these filters.</p>
       <button type="button" onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])))}>
-        Show all
+        Clear filters
       </button>
     </>
   );
 }
 
 function columnsOf(receivers: ReadonlyMap<number, string> | undefined): Column<Delivery>[] {
+  const endpoint: Column<Delivery> = {
+    title: 'Endpoint',
+    kind: 'text',
+    cell: (of) => <Receiver of={of} names={receivers ?? new Map()} />,
+  };
   return [
-    { title: 'Delivery', cell: ({ id }) => <a href={`/console/deliveries/${id}`}>Delivery {id}</a> },
-    ...(receivers ? [{ title: 'To', cell: (of: Delivery) => <Receiver of={of} names={receivers} /> }] : []),
-    { title: 'Event', cell: ({ event }) => event },
+    { title: 'Delivery', kind: 'fit', cell: ({ id }) => <a href={`/console/deliveries/${id}`}>Delivery {id}</a> },
+    ...(receivers ? [endpoint] : []),
+    { title: 'Event', kind: 'text', cell: ({ event }) => event },
     {
       title: 'Conversation',
+      kind: 'fit',
       cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
     },
-    { title: 'State', cell: ({ state }) => <State state={state} /> },
-    { title: 'Attempts', cell: ({ attempts }) => attempts },
-    { title: 'Last answer', cell: lastAnswer },
-    { title: 'Next attempt', cell: ({ next_attempt_at: at }) => <Time at={at} /> },
-    { title: 'Why', cell: ({ trigger }) => trigger },
-    { title: 'Created', cell: ({ created_at: at }) => <Time at={at} /> },
+    { title: 'State', kind: 'fit', cell: ({ state }) => <State state={state} /> },
+    { title: 'Attempts', kind: 'fit', isExtra: true, cell: ({ attempts }) => attempts },
+    { title: 'Last response', kind: 'text', cell: lastAnswer },
+    { title: 'Next attempt', kind: 'fit', cell: ({ next_attempt_at: at }) => <Time at={at} /> },
+    { title: 'Trigger', kind: 'fit', isExtra: true, cell: ({ trigger }) => trigger },
+    { title: 'Created', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
   ];
 }
 

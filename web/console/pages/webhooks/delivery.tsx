@@ -14,7 +14,7 @@ import './webhooks.css';
 
 type Detail = Reply<'GET deliveries/:id'>;
 
-/** One delivery: how far it got, and every attempt with what was sent and answered. */
+/** Page of a delivery with all attempts. */
 export function DeliveryPage({ parameters }: ViewProps) {
   const id = Number(parameters['id']);
   const delivery = useLoad((signal) => call('GET deliveries/:id', { id, signal }), [id]);
@@ -25,7 +25,7 @@ export function DeliveryPage({ parameters }: ViewProps) {
       actions={
         delivery.value && (
           <Action
-            done="It is sent again, now: this is the new delivery."
+            done="Resent as a new delivery."
             act={async () => go(`/console/deliveries/${(await call('POST deliveries/:id/resend', { id })).id}`)}
           >
             Resend
@@ -49,10 +49,10 @@ export function DeliveryPage({ parameters }: ViewProps) {
 }
 
 const triggers = {
-  live: 'the event happened',
-  resend: 'somebody sent it again',
-  recover: 'a recovery sent it again',
-  test: 'somebody tried the receiver',
+  live: 'Event',
+  resend: 'Resend',
+  recover: 'Recovery',
+  test: 'Test',
 } as const;
 
 function DeliveryFacts({ of }: { of: Detail }) {
@@ -63,14 +63,14 @@ function DeliveryFacts({ of }: { of: Detail }) {
       facts={[
         ['State', <State key="state" state={state} />],
         ['Event', of.event],
-        ['To', <Receiver key="to" of={{ ...of, attempts: attempts.length }} />],
+        ['Endpoint', <Receiver key="to" of={{ ...of, attempts: attempts.length }} />],
         [
           'Conversation',
           conversation === null ? null : (
             <a href={`/console/conversations/${conversation}`}>Conversation {conversation}</a>
           ),
         ],
-        ['Why', triggers[of.trigger]],
+        ['Trigger', triggers[of.trigger]],
         ['Last error', error === null ? null : errorInWords(error)],
         ['Next attempt', isWaiting && next !== null ? <Time at={next} /> : null],
         ['webhook-id', <code key="webhook-id">{of.webhook_message_id}</code>],
@@ -82,6 +82,6 @@ function DeliveryFacts({ of }: { of: Detail }) {
 
 function withoutAttempts({ state }: Detail): string {
   return state === 'pending'
-    ? 'No attempt has ended yet: it is under way, or waits behind an earlier delivery, a pause or an open circuit.'
-    : 'It ended without an attempt.';
+    ? 'No attempts yet. It is in progress, or waits for an earlier delivery, a pause or an open circuit.'
+    : 'Ended without an attempt.';
 }

@@ -15,11 +15,11 @@ export function HealthLine({ id }: { id: number }) {
 function lineOf({ attempts, success_rate: rate, p95_ms: p95, pending, oldest_pending_at: oldest }: Health) {
   return (
     <>
-      {attempts === 0 ? 'nothing sent yet' : `${percent(rate)} of ${attempts} attempts arrived`}
+      {attempts === 0 ? 'No deliveries yet' : `${percent(rate)} of ${attempts} attempts delivered`}
       {p95 !== null && `, p95 ${p95} ms`}
       {pending > 0 && (
         <>
-          , <strong>{pending} wait</strong>, the oldest since <Time at={oldest} />
+          , <strong>{pending} pending</strong>, oldest <Time at={oldest} />
         </>
       )}
     </>
@@ -34,15 +34,15 @@ export function HealthFacts({ of }: { of: Loaded<Health> }) {
         <Facts
           facts={[
             [
-              'Arrived',
+              'Success rate',
               health.attempts === 0
-                ? 'Nothing was sent yet'
+                ? 'No deliveries yet'
                 : `${percent(health.success_rate)} of the last ${health.attempts} attempts`,
             ],
-            ['Answers', health.p50_ms === null ? '–' : `p50 ${health.p50_ms} ms, p95 ${health.p95_ms ?? '–'} ms`],
-            ['Waiting', health.pending === 0 ? 'nothing' : `${health.pending} deliveries`],
-            ['Oldest waiting', health.oldest_pending_at === null ? null : <Time at={health.oldest_pending_at} />],
-            ['Failures in a row', health.consecutive_failures],
+            ['Response time', health.p50_ms === null ? '–' : `p50 ${health.p50_ms} ms, p95 ${health.p95_ms ?? '–'} ms`],
+            ['Pending', health.pending],
+            ['Oldest pending', health.oldest_pending_at === null ? null : <Time at={health.oldest_pending_at} />],
+            ['Consecutive failures', health.consecutive_failures],
             ['Circuit', circuitInWords(health)],
           ]}
         />
@@ -52,10 +52,10 @@ export function HealthFacts({ of }: { of: Loaded<Health> }) {
 }
 
 function circuitInWords({ circuit }: Health) {
-  if (circuit.state === 'closed') return 'closed: everything is sent';
+  if (circuit.state === 'closed') return 'Closed';
   return (
     <>
-      open: one delivery at a time is tried, the next <Time at={circuit.next_attempt_at} />; it fails since{' '}
+      Open: the endpoint is not responding. Next probe <Time at={circuit.next_attempt_at} />, failing since{' '}
       <Time at={circuit.failing_since} />
     </>
   );

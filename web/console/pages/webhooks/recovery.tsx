@@ -34,24 +34,23 @@ export function RecoverDialog({ webhookId, close }: { webhookId: number; close: 
   return (
     <Dialog title="Recover" onClose={close}>
       <p>
-        Sends again what did not arrive: the events of each conversation in order, beside live ones, which do not wait
-        for it. What is pending, or has arrived by a resend, is not sent twice.
+        Resends deliveries that failed or were cancelled, in order per conversation. Live events do not wait for them.
       </p>
-      <Form submit="Send again" send={send}>
+      <Form submit="Recover" send={send} isScratch>
         {(problemOf) => (
           <>
-            <MomentField label="Created since" value={since} onChange={setSince} problem={problemOf('since')} />
+            <MomentField label="Created after" value={since} onChange={setSince} problem={problemOf('since')} />
             <MomentField
               label="Created before"
-              hint="Empty: until now."
+              hint="Leave empty for now."
               value={until}
               onChange={setUntil}
               problem={problemOf('until')}
             />
             <fieldset>
-              <legend>What</legend>
+              <legend>States</legend>
               <CheckField
-                label="given up (exhausted)"
+                label="exhausted"
                 checked={states.includes('exhausted')}
                 onChange={(isWanted) => choose('exhausted', isWanted)}
               />
@@ -97,8 +96,8 @@ export function RecoveryProgress({ webhookId, id, moved }: Props) {
           <div class="note">
             <Progress label={labelOf(value)} done={endedOf(value)} total={value.count} />
             <p>
-              {value.delivered} arrived, {value.failing} are tried again, {value.pending} wait, {value.exhausted} were
-              given up again, {value.cancelled} were cancelled.
+              {value.delivered} delivered, {value.failing} failing, {value.pending} pending, {value.exhausted}{' '}
+              exhausted, {value.cancelled} cancelled
             </p>
             {isOver(value) && (
               <button type="button" onClick={() => setQuery({ recovery: null })}>
@@ -113,9 +112,9 @@ export function RecoveryProgress({ webhookId, id, moved }: Props) {
 }
 
 function labelOf({ state }: Recovery): string {
-  if (state === 'preparing') return 'Collecting what is sent again';
-  if (state === 'stopped') return 'Stopped, as the webhook was switched off';
-  return state === 'done' ? 'Sent again, all have ended' : 'Sent again';
+  if (state === 'preparing') return 'Preparing';
+  if (state === 'stopped') return 'Stopped: the webhook was disabled';
+  return state === 'done' ? 'Recovered' : 'Recovering';
 }
 
 function endedOf({ delivered, exhausted, cancelled }: Recovery): number {

@@ -7,7 +7,7 @@ export type Delivery = Reply<'GET deliveries'>['payload'][number];
 
 /** The events that webhooks can subscribe to. */
 export const webhookEvents = eventExamples.filter(({ audience }) => audience === 'account').map(({ name }) => name);
-/** Those that are delivered to anybody, bots included. */
+/** Events that are delivered to webhooks or bots. */
 export const deliveredEvents = [...new Set(eventExamples.map(({ name }) => name))].toSorted();
 
 /** The name of a webhook, or what else people know it by. */
@@ -21,18 +21,18 @@ export function Standing({ webhook }: { webhook: Webhook }) {
   if (!active)
     return (
       <>
-        <span class="badge bad">switched off</span> {reason}
+        <span class="badge bad">disabled</span> {reason}
       </>
     );
   if (paused) return <span class="badge wait">paused</span>;
   if (circuit.state === 'open')
     return (
       <>
-        <span class="badge bad">circuit open</span> next try <Time at={circuit.next_attempt_at} />
+        <span class="badge bad">circuit open</span> next probe <Time at={circuit.next_attempt_at} />
       </>
     );
   if (circuit.consecutive_failures > 0)
-    return <span class="badge wait">{circuit.consecutive_failures} failures running</span>;
+    return <span class="badge wait">failing ({circuit.consecutive_failures} in a row)</span>;
   return <span class="badge good">active</span>;
 }
 
@@ -55,17 +55,17 @@ export function isUnderWay({ state, next_attempt_at: next }: Pick<Delivery, 'sta
 }
 
 const sentences: Readonly<Record<string, string>> = {
-  dns: 'the name of the host does not resolve',
-  connect: 'no connection was made',
-  tls: 'the certificate or the encryption was not accepted',
-  timeout: 'there was no answer in time',
-  blocked_address: 'the address is not public, and nothing is sent there',
-  bad_status: 'the answer was none of 2xx',
-  too_large: 'the answer had too many headers',
-  reset: 'the connection broke',
-  unknown: 'the end of the attempt is not known, or the answer was not HTTP',
-  cancelled_on_request: 'somebody cancelled what waited',
-  endpoint_disabled: 'the receiver was switched off',
+  dns: 'host name not found',
+  connect: 'connection failed',
+  tls: 'TLS error',
+  timeout: 'timed out',
+  blocked_address: 'private address, not allowed',
+  bad_status: 'response was not 2xx',
+  too_large: 'response headers too large',
+  reset: 'connection reset',
+  unknown: 'result unknown, or not an HTTP response',
+  cancelled_on_request: 'cancelled by an administrator',
+  endpoint_disabled: 'endpoint disabled',
 };
 
 /** A class of errors in words; codes that have none stay as they are. */

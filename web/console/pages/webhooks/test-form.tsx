@@ -12,10 +12,10 @@ export function TestForm({ webhook, sent }: { webhook: Webhook; sent: () => Prom
   const [delivery, setDelivery] = useState<number | null>(null);
   return (
     <>
-      <h2>Try the receiver</h2>
+      <h2>Send a test</h2>
       <div class="filters">
         <ChoiceField
-          label="Sample of"
+          label="Event"
           value={event}
           onChange={setEvent}
           options={webhookEvents.map((name) => [name, name] as const)}
@@ -26,7 +26,8 @@ export function TestForm({ webhook, sent }: { webhook: Webhook; sent: () => Prom
             await sent();
           }}
         >
-          Test
+          {' '}
+          Send test{' '}
         </Action>
       </div>
       {delivery !== null && <Outcome key={delivery} id={delivery} />}
@@ -45,11 +46,9 @@ function Outcome({ id }: { id: number }) {
         const took = attempts.at(-1)?.times.total;
         return (
           <p class={`note ${state === 'delivered' || state === 'pending' ? '' : 'error'}`} role="status">
-            {state === 'pending' && 'The test is on its way.'}
-            {state === 'delivered' && `The receiver answered ${status} in ${took ?? 0} ms.`}
-            {state !== 'pending' &&
-              state !== 'delivered' &&
-              `The test did not arrive: ${errorInWords(error ?? state)}.`}{' '}
+            {state === 'pending' && 'Sending…'}
+            {state === 'delivered' && `Delivered: response ${status} in ${took ?? 0} ms.`}
+            {state !== 'pending' && state !== 'delivered' && `Test failed: ${errorInWords(error ?? state)}.`}{' '}
             <a href={`/console/deliveries/${id}`}>Delivery {id}</a>
           </p>
         );

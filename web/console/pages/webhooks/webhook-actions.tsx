@@ -6,13 +6,14 @@ import { call } from '../../session.ts';
 import { RecoverDialog } from './recovery.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { nameOf, type Webhook } from './states.tsx';
+import { deletionQuestion } from './webhook-form.tsx';
 
 interface Props {
   webhook: Webhook;
   changed: () => Promise<void>;
 }
 
-/** What can be done about a webhook. */
+/** Actions on a webhook. */
 export function WebhookActions({ webhook, changed }: Props) {
   const [secret, setSecret] = useState<string | null>(null);
   const [isRecovering, setRecovering] = useState(false);
@@ -23,24 +24,28 @@ export function WebhookActions({ webhook, changed }: Props) {
         Recover
       </button>
       <Action
-        question="What waits for this webhook is cancelled; later events are sent as before. It can be recovered."
+        question="Pending deliveries are cancelled. You can recover them later. New events are sent as usual."
         act={async () => {
           const { count } = await call('POST webhooks/:id/cancel_pending', { id: webhook.id });
-          toast(count === 0 ? 'Nothing waited.' : `${count} deliveries are cancelled.`);
+          toast(
+            count === 0 ? 'No pending deliveries.' : `${count} ${count === 1 ? 'delivery' : 'deliveries'} cancelled.`,
+          );
           await changed();
         }}
       >
-        Cancel what waits
+        {' '}
+        Cancel pending{' '}
       </Action>
       <Action
-        question="A new secret is made and shown once. For 24 hours posts are signed with both."
+        question="The new secret is shown once. For 24 hours, deliveries are signed with both secrets."
         act={async () => {
           const answer = await call('POST webhooks/:id/rotate_secret', { id: webhook.id });
           setSecret(answer.secret);
           await changed();
         }}
       >
-        Rotate the secret
+        {' '}
+        Rotate secret{' '}
       </Action>
       <Deletion webhook={webhook} />
       {isRecovering && <RecoverDialog webhookId={webhook.id} close={() => setRecovering(false)} />}
@@ -54,19 +59,20 @@ function Flow({ webhook: { id, active, paused }, changed }: Props) {
     return (
       <Action
         kind="primary"
-        done="It is switched on: events are sent from now on. What was missed, “Recover” sends."
+        done="Webhook enabled. To send missed events, use Recover."
         act={async () => {
           await call('PATCH webhooks/:id', { id, body: { active: true } });
           await changed();
         }}
       >
-        Switch on
+        {' '}
+        Enable{' '}
       </Action>
     );
   return paused ? (
     <Action
       kind="primary"
-      done="It goes on: what waited is sent, in order."
+      done="Webhook resumed."
       act={async () => {
         await call('POST webhooks/:id/resume', { id });
         await changed();
@@ -76,7 +82,7 @@ function Flow({ webhook: { id, active, paused }, changed }: Props) {
     </Action>
   ) : (
     <Action
-      done="Nothing is sent until you resume it; everything waits, and nothing is lost."
+      done="Webhook paused. Deliveries wait until you resume."
       act={async () => {
         await call('POST webhooks/:id/pause', { id });
         await changed();
@@ -92,8 +98,8 @@ function Deletion({ webhook }: { webhook: Webhook }) {
   return (
     <Action
       kind="danger"
-      question={`Deleting “${name}” cancels what waits for it. What was delivered stays in the log.`}
-      done={`“${name}” is deleted.`}
+      question={deletionQuestion(name)}
+      done={`Webhook “${name}” deleted.`}
       act={async () => {
         await call('DELETE webhooks/:id', { id: webhook.id });
         go('/console/webhooks');

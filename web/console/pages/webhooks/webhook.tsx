@@ -3,6 +3,7 @@ import { Facts } from '../../kit/facts.tsx';
 import { nameOfFormat } from '../../kit/format-field.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
+import { RecordDialog } from '../../kit/record-form.tsx';
 import { useRepeat } from '../../kit/repeat.ts';
 import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
@@ -13,12 +14,14 @@ import { RecoveryProgress } from './recovery.tsx';
 import { nameOf, Standing } from './states.tsx';
 import { TestForm } from './test-form.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
-import { WebhookDialog } from './webhook-dialog.tsx';
+import { webhookForm } from './webhook-form.tsx';
 import './webhooks.css';
 
 const healthMs = 10_000;
+// Only new webhooks have a secret to show.
+const form = webhookForm(() => undefined);
 
-/** One webhook: how it stands, what can be done about it, and the log of its deliveries. */
+/** Page of a webhook: its state, actions, health and deliveries. */
 export function WebhookPage({ parameters, query }: ViewProps) {
   const id = Number(parameters['id']);
   const webhook = useLoad((signal) => call('GET webhooks/:id', { id, signal }), [id]);
@@ -56,13 +59,13 @@ export function WebhookPage({ parameters, query }: ViewProps) {
                 [
                   'Inbox',
                   value.inbox_id === null ? (
-                    'all'
+                    'All'
                   ) : (
                     <a href={`/console/settings/inboxes/${value.inbox_id}`}>Inbox {value.inbox_id}</a>
                   ),
                 ],
                 ['Format', nameOfFormat(value.format)],
-                ['Changed', <Time key="changed" at={value.updated_at} />],
+                ['Updated', <Time key="changed" at={value.updated_at} />],
               ]}
             />
             <WebhookActions webhook={value} changed={again} />
@@ -73,8 +76,9 @@ export function WebhookPage({ parameters, query }: ViewProps) {
             <h2>Deliveries</h2>
             <DeliveryLog query={query} deliveries={deliveries} />
             {isEdited && (
-              <WebhookDialog
-                webhook={value}
+              <RecordDialog
+                form={form}
+                record={value}
                 close={() => setEdited(false)}
                 saved={() => {
                   setEdited(false);

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 
-/** The form for people who are not signed in. The token goes to the service, and stays nowhere in the browser. */
-export function SignIn({ signIn }: { signIn: (token: string) => Promise<void> }) {
+/** The form that signs in with an access token. The token goes to the service, and stays nowhere in the browser. */
+export function TokenForm({ signIn }: { signIn: (token: string) => Promise<void> }) {
   const [token, setToken] = useState('');
   const [isBusy, setBusy] = useState(false);
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     setBusy(true);
     await signIn(token.trim());
-    setToken('');
     setBusy(false);
   }
   return (
@@ -24,12 +23,9 @@ export function SignIn({ signIn }: { signIn: (token: string) => Promise<void> })
           onInput={({ currentTarget }) => setToken(currentTarget.value)}
         />
       </label>
-      <button type="submit" disabled={isBusy}>
+      <button type="submit" class="primary" disabled={isBusy}>
         Sign in
       </button>
-      <p class="hint">
-        The first start printed one; <code>npx switchboard token</code> makes another.
-      </p>
     </form>
   );
 }
