@@ -1,5 +1,5 @@
 import type { Shape } from '../schemas.ts';
-import { createBot } from '../api/accounts/bots/agent-bot-records.ts';
+import { createBot } from '../domain/bots/create.ts';
 import { createArticle } from '../domain/articles/articles.ts';
 import { createContact } from '../domain/contacts/contacts.ts';
 import { createInbox } from '../domain/inboxes/inboxes.ts';

@@ -10,7 +10,7 @@ import { readImportFile } from '../../domain/articles/import-file.ts';
 import { searchPassages } from '../../domain/articles/search.ts';
 import type { Article } from '../../records/article.ts';
 import { doors } from '../../http/route/admission/doors.ts';
-import { given } from '../given.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -107,7 +107,7 @@ export const articleRoutes = [
     { body: 'requests/article.update', largeBody: true, reply: 'resources/article', role: 'administrator' },
     async ({ params, body, transact }) => {
       const { title, content, url, language, tags, published } = body;
-      const changes = given({ title, content, url, language, tags, published });
+      const changes = withoutUndefined({ title, content, url, language, tags, published });
       return presentArticle(await transact((tx) => updateArticle(tx, params.id, changes)));
     },
   ),

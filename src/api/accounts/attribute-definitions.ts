@@ -7,7 +7,7 @@ import {
 } from '../../domain/attribute-definitions.ts';
 import type { AttributeDefinition } from '../../records/attribute-definition.ts';
 import { doors } from '../../http/route/admission/doors.ts';
-import { given } from '../given.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -67,7 +67,7 @@ export const attributeDefinitionRoutes = [
     ['PATCH', `${base}/:id`, 'Update a custom attribute definition'],
     { body: 'requests/attribute-definition.update', reply: 'resources/attribute-definition', role: 'administrator' },
     async ({ params, body, transact }) => {
-      const changes = given({
+      const changes = withoutUndefined({
         attributeModel: body.attribute_model,
         attributeKey: body.attribute_key,
         attributeDisplayName: body.attribute_display_name,

@@ -13,7 +13,7 @@ import type { Inbox, WorkingDay } from '../../records/inbox.ts';
 import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import { newIdentitySecret } from '../public/identity-proof.ts';
-import { given } from '../given.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -89,7 +89,7 @@ function readDay(day: NonNullable<Settings['working_hours']>[number]): WorkingDa
 
 function readSettings(body: Settings): Partial<InboxSettings> {
   const { working_hours: days } = body;
-  return given({
+  return withoutUndefined({
     name: body.name,
     greetingEnabled: body.greeting_enabled,
     greetingMessage: body.greeting_message,

@@ -1,7 +1,7 @@
 import { createLabel, deleteLabel, listLabels, updateLabel } from '../../domain/labels/catalogue.ts';
 import type { Label } from '../../records/label.ts';
 import { doors } from '../../http/route/admission/doors.ts';
-import { given } from '../given.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -49,7 +49,7 @@ export const labelRoutes = [
     { body: 'requests/label.update', reply: 'resources/label', role: 'administrator', inBatches: true },
     async ({ params, body, transact }) => {
       const { title, description, color, show_on_sidebar: showOnSidebar } = body;
-      const changes = given({ title, description, color, showOnSidebar });
+      const changes = withoutUndefined({ title, description, color, showOnSidebar });
       return presentLabel(await updateLabel(transact, params.id, changes));
     },
   ),

@@ -7,7 +7,7 @@ import {
 } from '../../domain/sla-policies.ts';
 import type { SlaPolicy } from '../../records/sla-policy.ts';
 import { doors } from '../../http/route/admission/doors.ts';
-import { given } from '../given.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { presentPage } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -57,7 +57,7 @@ export const slaPolicyRoutes = [
     { body: 'requests/sla-policy.update', reply: 'resources/sla-policy', role: 'administrator' },
     async ({ params, body, transact }) => {
       const { name, first_response_seconds: firstResponseSeconds, resolution_seconds: resolutionSeconds } = body;
-      const changes = given({ name, firstResponseSeconds, resolutionSeconds });
+      const changes = withoutUndefined({ name, firstResponseSeconds, resolutionSeconds });
       return presentPolicy(await transact((tx) => updateSlaPolicy(tx, params.id, changes)));
     },
   ),

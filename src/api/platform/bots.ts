@@ -1,17 +1,13 @@
 import { grantBotToken, listAgentBots, readAgentBot, resetBotSecret, resetBotToken } from '../../domain/bots/bots.ts';
+import { changeBot } from '../../domain/bots/change.ts';
+import { createBot } from '../../domain/bots/create.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secrets/secret-box.ts';
 import { newToken } from '../../lib/secrets/tokens.ts';
-import {
-  changeBot,
-  checkOutgoingUrl,
-  createBot,
-  presentOwnBot,
-  releaseDescription,
-} from '../accounts/bots/agent-bot-records.ts';
+import { checkOutgoingUrl, presentOwnBot, releaseDescription } from '../accounts/bots/agent-bot-records.ts';
 
 const base = '/platform/api/v1/agent_bots';
 

@@ -3,7 +3,7 @@ import { findMemberships } from '../../domain/people/identity.ts';
 import { addUser, deleteUser, readUser, resetUserToken, updateUser } from '../../domain/platform/users.ts';
 import type { User } from '../../records/user.ts';
 import { doors } from '../../http/route/admission/doors.ts';
-import { given } from '../given.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { newToken } from '../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
@@ -57,7 +57,7 @@ export const platformUserRoutes = [
     { body: 'requests/platform-user.update', reply: 'resources/platform-user', role: 'platform' },
     async ({ sql, params, body, transact }) => {
       const { name, email, avatar_url: avatarUrl, platform_admin: platformAdmin } = body;
-      const changes = given({ name, email, avatarUrl, platformAdmin });
+      const changes = withoutUndefined({ name, email, avatarUrl, platformAdmin });
       return presentUser(sql, await transact((tx) => updateUser(tx, params.id, changes)));
     },
   ),

@@ -6,6 +6,8 @@ import {
   resetBotSecret,
   resetBotToken,
 } from '../../../domain/bots/bots.ts';
+import { changeBot } from '../../../domain/bots/change.ts';
+import { createBot } from '../../../domain/bots/create.ts';
 import { releaseBot } from '../../../domain/bots/quarantine.ts';
 import { deleteAgentBot } from '../../../domain/bots/removal.ts';
 import { pause, resume } from '../../../domain/endpoints/requested-deliveries.ts';
@@ -16,7 +18,7 @@ import { presentWithHealth } from './ai-bot-health.ts';
 import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 import { pauseDescription, resumeDescription } from '../deliveries/endpoint-verbs.ts';
-import { changeBot, checkOutgoingUrl, createBot, presentAgentBot, releaseDescription } from './agent-bot-records.ts';
+import { checkOutgoingUrl, presentAgentBot, releaseDescription } from './agent-bot-records.ts';
 
 const base = '/api/v1/accounts/:account_id/agent_bots';
 

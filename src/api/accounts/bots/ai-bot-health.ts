@@ -6,7 +6,8 @@ import type { Actor } from '../../../events/transaction.ts';
 import type { AgentBot } from '../../../records/bots/agent-bot.ts';
 import { nothingThere } from '../../../runs/doors/search.ts';
 import { presentAgentBot } from './agent-bot-records.ts';
-import { isAiBot, presentAiFields } from './ai-bots.ts';
+import { presentAiFields } from './ai-bots.ts';
+import { isAiBot } from '../../../domain/bots/ai-settings.ts';
 import type { Shape } from '../../../schemas.ts';
 
 const nothingAtAll = 'It has neither a model nor a knowledge base to answer with';

@@ -11,7 +11,7 @@ import type { Webhook } from '../../../records/webhook.ts';
 import { invalid } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { OutsideServices } from '../../../http/route/call.ts';
-import { given } from '../../given.ts';
+import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { presentPage } from '../../page.ts';
 import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
@@ -88,7 +88,7 @@ export const webhookRoutes = [
       },
       handle: async ({ params, body, transact }) => {
         const { url, subscriptions, name, inbox_id: inboxId, active, format } = body;
-        const changes = given({ url, subscriptions, name, inboxId, active, format });
+        const changes = withoutUndefined({ url, subscriptions, name, inboxId, active, format });
         return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
       },
     },

@@ -3,7 +3,7 @@ import { createAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } 
 import type { Transaction } from '../../../events/transaction.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Services } from '../../../http/route/call.ts';
-import { given } from '../../given.ts';
+import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
@@ -96,7 +96,7 @@ export const agentRoutes = [
       description: 'Administrators change everybody; an agent changes its own availability.',
     },
     async ({ params, body: { name, role, availability }, transact }) =>
-      presentAgent(await transact((tx) => updateAgent(tx, params.id, given({ name, role, availability })))),
+      presentAgent(await transact((tx) => updateAgent(tx, params.id, withoutUndefined({ name, role, availability })))),
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an agent'],

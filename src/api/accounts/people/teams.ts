@@ -11,7 +11,7 @@ import {
 } from '../../../domain/people/teams.ts';
 import type { Team } from '../../../records/team.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
-import { given } from '../../given.ts';
+import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentAgent } from './agents.ts';
@@ -66,7 +66,7 @@ export const teamRoutes = [
     { body: 'requests/team.update', reply: 'resources/team', role: 'administrator' },
     async ({ params, body, transact }) => {
       const { name, description, allow_auto_assign: allowAutoAssign } = body;
-      const changes = given({ name, description, allowAutoAssign });
+      const changes = withoutUndefined({ name, description, allowAutoAssign });
       return presentTeam(await transact((tx) => updateTeam(tx, params.id, changes)));
     },
   ),

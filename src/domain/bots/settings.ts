@@ -1,8 +1,8 @@
-import { ApiError, type ErrorDetail } from '../../../errors.ts';
-import { pointerToken } from '../../../lib/text/field-name.ts';
-import type { SecretBox } from '../../../lib/secrets/secret-box.ts';
-import { openConfig, validateConfig, type Manifest } from '../../../packages/manifest/manifest.ts';
-import { secretSettings } from '../../../packages/manifest/secret-settings.ts';
+import { ApiError, type ErrorDetail } from '../../errors.ts';
+import { pointerToken } from '../../lib/text/field-name.ts';
+import type { SecretBox } from '../../lib/secrets/secret-box.ts';
+import { openConfig, validateConfig, type Manifest } from '../../packages/manifest/manifest.ts';
+import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 type Config = Record<string, unknown>;
 

@@ -1,0 +1,51 @@
+import type { OuterTransaction } from '../../events/transaction.ts';
+import { invalid, type ApiError } from '../../errors.ts';
+import type { Random } from '../../lib/ports.ts';
+import type { SecretBox } from '../../lib/secrets/secret-box.ts';
+import type { Manifest } from '../../packages/manifest/manifest.ts';
+import { holdPlugin } from '../plugins/rows.ts';
+
+/** The transaction that creates or changes a bot, and the services that make secrets and seal them. */
+export interface BotChange {
+  services: { secretBox: SecretBox; random: Random };
+  tx: OuterTransaction;
+}
+
+/** Throws 422 if the body chooses events, which a manifest does for bots of a plugin. */
+export function refuseHearing(body: object): void {
+  const field = ['events', 'hear_own'].find((name) => Object.hasOwn(body, name));
+  const sentence = 'Only bots of the kind webhook choose what they are told of: the manifest says it for a plugin';
+  if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
+}
+
+/** Throws 422 if the plugin may not forward events to a server: its bots have none. */
+export function checkForwards({ id, permissions }: Manifest, path: '/outgoing_url' | '/format'): void {
+  const field = { '/outgoing_url': 'an outgoing_url', '/format': 'a format' }[path];
+  const sentence = `Only bots of the kind webhook, and of plugins that forward, have ${field}; \`${id}\` does not`;
+  if (!permissions.forward) throw invalid(path, 'kind', sentence);
+}
+
+/** Returns the refusal of `tokens_per_day` for bots on a server of their own. */
+export function noTokens(): ApiError {
+  return invalid('/tokens_per_day', 'kind', 'Only bots inside the service ask language models');
+}
+
+/** Returns the refusal of `secrets` for bots on a server of their own. */
+export function noSecrets(): ApiError {
+  return invalid('/secrets', 'kind', 'Only bots of the kind plugin have secrets');
+}
+
+/**
+ * Locks the plugin, so that its version stays the one that judges the settings until they are stored, and returns its manifest.
+ * Errors: 422 at `path` for a plugin that is not installed or is disabled.
+ */
+export async function holdManifest({ sql }: OuterTransaction, pluginId: string, path: string): Promise<Manifest> {
+  const plugin = await holdPlugin(sql, pluginId);
+  if (!plugin?.active || !plugin.isPresent) throw notInstalled(path, pluginId);
+  if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
+  return plugin.active.manifest;
+}
+
+function notInstalled(path: string, pluginId: string): ApiError {
+  return invalid(path, 'installed', `There is no installed plugin \`${pluginId}\``);
+}
