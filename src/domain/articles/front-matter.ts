@@ -1,51 +1,52 @@
-/** What a Markdown file says of itself between two lines `---` at its beginning. */
-export type FrontMatter = Map<string, string | boolean | string[]>;
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 
-const fence = /^---[ \t]*$/;
-const entry = /^([A-Za-z_][\w-]*):(?:[ \t](.*))?$/;
-const item = /^[ \t]*-[ \t](.*)$/;
+/** Values that a Markdown file gives of itself between two lines `---` at its beginning, by their names. */
+export type FrontMatter = ReadonlyMap<string, unknown>;
 
-/**
- * Reads the front matter of a file, of YAML as much as it takes: texts, quoted or not, true and false, lists in brackets
- * or one item a line. `problem` is a sentence about what cannot be read.
- */
+const begin = /^\uFEFF?---[ \t]*\r?\n/;
+const end = /^---[ \t]*\r?$/m;
+// It is read on the event loop.
+const maxChars = 8192;
+
+/** Reads the front matter of a file, which is YAML. `problem` is a sentence about why it cannot be read. */
 export function readFrontMatter(text: string): { matter: FrontMatter; content: string } | { problem: string } {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  if (!fence.test(lines[0] ?? '')) return { matter: new Map(), content: lines.join('\n') };
-  const end = lines.findIndex((line, index) => index > 0 && fence.test(line));
-  if (end === -1) return { problem: 'the front matter has no end: a line of three hyphens is missing' };
-  const read = readEntries(lines.slice(1, end));
-  return 'problem' in read ? read : { ...read, content: lines.slice(end + 1).join('\n') };
-}
-
-function readEntries(lines: readonly string[]): { matter: FrontMatter } | { problem: string } {
-  const matter: FrontMatter = new Map();
-  let list: string[] | null = null;
-  for (const line of lines.filter((one) => !/^\s*(?:#|$)/.test(one))) {
-    const [, value] = item.exec(line) ?? [];
-    const [, name, rest = ''] = entry.exec(line) ?? [];
-    if (list && value !== undefined) list.push(unquoted(value));
-    else if (name === undefined)
-      return { problem: `the front matter has a line that is not understood: ${line.slice(0, 80)}` };
-    else {
-      list = rest.trim() === '' ? [] : null;
-      matter.set(name, list ?? valueOf(rest.trim()));
-    }
+  const [opening] = begin.exec(text) ?? [];
+  if (opening === undefined) return { matter: new Map(), content: withPlainLines(text.replace(/^\uFEFF/, '')) };
+  const head = text.slice(opening.length, maxChars);
+  const closing = end.exec(head);
+  if (!closing) {
+    const within = text.length > maxChars ? ` within ${maxChars} characters` : '';
+    return { problem: `the front matter has no end${within}: a line of three hyphens is missing` };
   }
-  return { matter };
+  const read = readYaml(withPlainLines(head.slice(0, closing.index)).replace(/\n$/, ''));
+  const content = text.slice(opening.length + closing.index + closing[0].length + 1);
+  return 'problem' in read ? read : { ...read, content: withPlainLines(content) };
 }
 
-function valueOf(text: string): string | boolean | string[] {
-  if (text === 'true' || text === 'false') return text === 'true';
-  const [, items] = /^\[(.*)\]$/.exec(text) ?? [];
-  if (items === undefined) return unquoted(text);
-  return items
-    .split(',')
-    .map((one) => unquoted(one))
-    .filter((one) => one !== '');
+function withPlainLines(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }
 
-function unquoted(text: string): string {
-  const [, , quoted] = /^(["'])(.*)\1$/.exec(text.trim()) ?? [];
-  return quoted ?? text.trim();
+function readYaml(text: string): { matter: FrontMatter } | { problem: string } {
+  // A check of unique names would take time that grows with their square.
+  const { contents, errors } = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+  const [error] = errors;
+  if (error) {
+    const line = text.slice(0, error.pos[0]).split('\n').length + 1;
+    return { problem: `the front matter is no YAML: line ${line}: ${error.message}` };
+  }
+  if (contents && !isMap(contents)) return { problem: 'the front matter is no YAML of names and values' };
+  return { matter: new Map(contents?.items.map(({ key, value }) => [String(key), valueOf(value)])) };
+}
+
+/** A text as it is written, true, false, null, or a list of such; an object for all else, which no field takes. */
+function valueOf(node: unknown): unknown {
+  if (isSeq(node)) return node.items.map((item) => (isScalar(item) ? textOf(item) : {}));
+  if (node === null) return null;
+  return isScalar(node) ? textOf(node) : {};
+}
+
+// Numbers stay as they are written: a version, a year or a code.
+function textOf({ value, source }: { value: unknown; source?: string }): unknown {
+  return typeof value === 'string' || typeof value === 'boolean' || value === null ? value : source;
 }

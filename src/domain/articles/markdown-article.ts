@@ -30,9 +30,9 @@ export function articleOf(path: string, text: string): { article: Record<string,
   return { article: { title, ...(language ? { language } : {}), ...given, content, path } };
 }
 
-// An empty entry of the front matter reads as an empty list; one tag need not be a list.
-function valueOf(name: string, value: string | boolean | string[] | undefined): unknown {
-  if (name === 'tags') return typeof value === 'string' ? [value] : value;
-  if (name === 'url' && Array.isArray(value)) return null;
-  return value;
+// An empty entry of the front matter is null; one tag need not be a list.
+function valueOf(name: string, value: unknown): unknown {
+  if (name !== 'tags') return value;
+  if (value === null) return [];
+  return typeof value === 'string' ? [value] : value;
 }
