@@ -91,9 +91,25 @@ async function applyHandoff(
   });
 }
 
-/** Applies a bot's actions in order, by the same domain verbs as every other caller; in the caller's transaction. */
+/** Whether the bot may not reply after an action of its own. */
+function endsItsPart(action: Action): boolean {
+  return action.type === 'handoff' || action.type === 'open' || (action.type === 'assign' && Boolean(action.assignee));
+}
+
+/** The actions in the order of the bot, but for replies: they come before what silences it. */
+function withRepliesFirst(actions: readonly Action[]): readonly Action[] {
+  const end = actions.findIndex(endsItsPart);
+  const later = end === -1 ? [] : actions.slice(end).filter(({ type }) => type === 'reply');
+  if (later.length === 0) return actions;
+  return [...actions.slice(0, end), ...later, ...actions.slice(end).filter(({ type }) => type !== 'reply')];
+}
+
+/**
+ * Applies a bot's actions in order, by the same domain verbs as every other caller; in the caller's transaction. Replies
+ * after what silences the bot come before it.
+ */
 export async function applyActions(tx: Transaction, conversationId: number, actions: readonly Action[]): Promise<void> {
-  for (const action of actions) {
+  for (const action of withRepliesFirst(actions)) {
     const verb = verbs[action.type] as Apply<Action['type']>;
     await verb(tx, conversationId, action);
   }

@@ -97,6 +97,16 @@ describe('the reason of a handoff', function () {
     expect(await waiting()).to.equal(asked);
   });
 
+  it('comes after the replies of its run, wherever the bot asks for it', async () => {
+    for (const before of [`ctx.handoff({ reason: 'always', message: 'One moment' })`, 'ctx.open()']) {
+      const { conversation: id, run } = await house.askAnew('platform', `ctx.note('A'); ${before}; ctx.reply('Soon')`);
+      expect([run.outcome, run.error]).to.deep.equal(['ok', null]);
+      const messages = (await messagesOf(house.app, id)).map(({ content }) => content);
+      expect(messages.slice(1, 3)).to.deep.equal(['A', 'Soon']);
+      expect((await house.app.get(`conversations/${id}`)).body.status).to.equal('open');
+    }
+  });
+
   for (const cause of causes) {
     it(`is ${cause} when a bot that may say so says it, in the record and in one event`, async () => {
       const question = `ctx.handoff({ reason: 'because', cause: '${cause}', message: 'One moment' })`;
