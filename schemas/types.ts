@@ -3975,7 +3975,7 @@ body: {
  */
 attempt: number
 /**
- * The bot's settings at that time, without what is a secret now. Empty for a system bot, unless a platform administrator asks.
+ * The bot's settings at that time, without what is a secret now. Empty unless an administrator asks, and for a system bot unless a platform administrator does.
  */
 config: {
 [k: string]: unknown

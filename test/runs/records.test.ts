@@ -342,6 +342,23 @@ describe('records of runs', function () {
       expect((await app.get(`${elsewhere}/runs`, administrator.headers)).body.payload).to.deep.equal([]);
     });
 
+    it('hide the settings of bots, and what they ask, from agents who are no administrators', async () => {
+      const agent = await addPerson(app, { name: 'Curious', role: 'agent' });
+      await app.post(`inboxes/${inbox}/members`, { user_ids: [agent.id] });
+      const { conversation: place, run } = await play('caller');
+      await app.query(`UPDATE bot_runs SET config = '{"endpoint":"inner"}' WHERE id = $1`, [run.id]);
+      const seenBy = async (headers?: Record<string, string>) => {
+        const one = (await app.get(`runs/${run.id}`, headers)).body;
+        const lists = ['runs', `agent_bots/${player}/runs`, `conversations/${place}/runs`];
+        const listed = await Promise.all(lists.map(async (path) => (await app.get(path, headers)).body.payload[0]));
+        for (const each of listed) expect(each).to.deep.equal(one);
+        return { config: one.config, input: one.calls[0].input, name: one.calls[0].name };
+      };
+      expect(await seenBy()).to.deep.equal({ config: { endpoint: 'inner' }, input: { a: 1 }, name: 'nothing' });
+      expect(await seenBy(agent.headers)).to.deep.equal({ config: {}, input: null, name: 'nothing' });
+      expect((await app.post(`runs/${run.id}/replay`, {}, agent.headers)).status).to.equal(200);
+    });
+
     it('hide the settings of system bots from accounts, and what they ask, which may hold them', async () => {
       const { id, administrator } = await addAccount(app, 'Renter');
       const maker = new Maker(app, id, { mark: 'Renter', administrator });

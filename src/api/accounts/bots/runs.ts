@@ -33,7 +33,7 @@ export const runRoutes = [
       if (asked.agent_bot_id !== undefined) await readAgentBot(sql, account.id, asked.agent_bot_id);
       const list = `runs in account ${account.id}`;
       const found = await listRuns(sql, { accountId: account.id, actor }, filterOf(services, list, asked));
-      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+      return presentStretch(found, (run) => presentRun(run, { actor, principal }), { ...services, list });
     },
   ),
   doors.account(
@@ -43,7 +43,7 @@ export const runRoutes = [
       const { id: botId } = await readAgentBot(sql, account.id, params.id);
       const list = `runs of bot ${botId} in account ${account.id}`;
       const found = await listRunsOfBot(sql, { accountId: account.id, actor, botId }, filterOf(services, list, asked));
-      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+      return presentStretch(found, (run) => presentRun(run, { actor, principal }), { ...services, list });
     },
   ),
   doors.account(
@@ -53,14 +53,14 @@ export const runRoutes = [
       const list = `runs in conversation ${conversationId} of account ${account.id}`;
       const filter = filterOf(services, list, asked);
       const found = await listRunsIn(sql, { accountId: account.id, actor, conversationId }, filter);
-      return presentStretch(found, (run) => presentRun(run, principal), { ...services, list });
+      return presentStretch(found, (run) => presentRun(run, { actor, principal }), { ...services, list });
     },
   ),
   doors.account(
     ['GET', `${base}/runs/:id`, 'Get a run of a bot'],
     { reply: 'resources/run', record: true, role: 'agent' },
     async ({ sql, account, actor, principal, params }) =>
-      presentRun(await readRun(sql, account.id, actor, params.id), principal),
+      presentRun(await readRun(sql, account.id, actor, params.id), { actor, principal }),
   ),
   doors.account(
     ['POST', `${base}/runs/:id/replay`, 'Replay a run'],
@@ -113,9 +113,15 @@ function withoutInputs(calls: Shape<'resources/run'>['calls']): Shape<'resources
   return calls.map((call) => ({ ...call, input: null }));
 }
 
-// The settings of a system bot are the platform's own.
-function presentRun(run: RecordedRun, { platformAdmin }: { platformAdmin: boolean }): Shape<'resources/run'> {
-  const isHidden = run.isSystem && !platformAdmin;
+/** The reader of a run. */
+interface Reader {
+  actor: { role: string | null };
+  principal: { platformAdmin: boolean };
+}
+
+// The settings of a system bot are the platform's own, and those of other bots are for administrators, as in the bots' records.
+function presentRun(run: RecordedRun, { actor, principal }: Reader): Shape<'resources/run'> {
+  const isHidden = !principal.platformAdmin && (run.isSystem || actor.role !== 'administrator');
   const calls = run.calls as Shape<'resources/run'>['calls'];
   return {
     id: run.id,
