@@ -1859,9 +1859,9 @@ description?: (string | null)
  */
 avatar_url?: (string | null)
 /**
- * Where a webhook bot is sent its events, or a bot inside the service forwards them: https.
+ * Where a webhook bot is sent its events, or a bot inside the service forwards them: https. Null for a new webhook bot that has no server yet: it is switched off, and agents get its conversations, until one is set.
  */
-outgoing_url?: string
+outgoing_url?: (string | null)
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
  */
@@ -1937,9 +1937,9 @@ description?: (string | null)
  */
 avatar_url?: (string | null)
 /**
- * Where a webhook bot is sent its events, or a bot inside the service forwards them: https.
+ * Where a webhook bot is sent its events, or a bot inside the service forwards them: https. Null for a new webhook bot that has no server yet: it is switched off, and agents get its conversations, until one is set.
  */
-outgoing_url?: string
+outgoing_url?: (string | null)
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
  */

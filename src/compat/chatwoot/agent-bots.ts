@@ -27,11 +27,11 @@ function readBot(body: Json): Json {
   return config === null ? given : { config, ...given };
 }
 
-// Bots inside the service are told of nothing by a server's words.
+// There a bot may come before its server. Bots inside the service are told of nothing by a server's words.
 function readNewBot(body: Json): Json {
   const given = readBot(body);
   const { kind = 'webhook' } = given;
-  return kind === 'webhook' ? { ...theirFormat, ...given } : given;
+  return kind === 'webhook' ? { ...theirFormat, outgoing_url: null, ...given } : given;
 }
 
 /** Bots of the account, and those of the platform. */

@@ -52,7 +52,9 @@ interface BotServer {
   sealedSecret: string;
 }
 
-export interface NewWebhookBot extends NewBot, BotServer {
+/** Without a URL it has no server yet, and is switched off. */
+export interface NewWebhookBot extends NewBot, Omit<BotServer, 'outgoingUrl'> {
+  outgoingUrl: string | null;
   /** All by default. */
   events?: readonly string[];
   hearsOwn?: boolean;
@@ -73,9 +75,15 @@ export async function createPluginBot(sql: Sql, input: NewPluginBot, now: Date):
   });
 }
 
-function serverOf({ outgoingUrl, format = 'default', sealedSecret }: BotServer) {
+function serverOf({
+  outgoingUrl,
+  format = 'default',
+  sealedSecret,
+}: Omit<BotServer, 'outgoingUrl'> & Pick<NewWebhookBot, 'outgoingUrl'>) {
   return { outgoingUrl, format, secret: sealedSecret };
 }
+
+const noServer = 'It has no server';
 
 /** Creates a webhook bot, which receives events on a server of its own. */
 export async function createWebhookBot(sql: Sql, input: NewWebhookBot, now: Date): Promise<AgentBot> {
@@ -84,6 +92,7 @@ export async function createWebhookBot(sql: Sql, input: NewWebhookBot, now: Date
     ...rest,
     ...serverOf({ outgoingUrl, sealedSecret, ...(format ? { format } : {}) }),
     kind: 'webhook',
+    disabledReason: outgoingUrl === null ? noServer : null,
     events: [...events],
     createdAt: now,
     updatedAt: now,

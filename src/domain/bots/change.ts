@@ -4,7 +4,15 @@ import { newWebhookSecret } from '../../lib/secrets/secret-box.ts';
 import type { Shape } from '../../schemas.ts';
 import { aiSettingsOf, isAiBot } from './ai-settings.ts';
 import { lockOwnBot, updateAgentBot, type AgentBotChanges } from './bots.ts';
-import { checkForwards, holdManifest, noSecrets, noTokens, refuseHearing, type BotChange } from './kind-rules.ts';
+import {
+  checkForwards,
+  holdManifest,
+  noSecrets,
+  noTokens,
+  refuseHearing,
+  type BotChange,
+  urlOf,
+} from './kind-rules.ts';
 import { readSettings } from './settings.ts';
 
 /** Changes a bot of the account as the body says. Errors: 422 as for createBot; 404, 403 for a system bot. */
@@ -21,7 +29,8 @@ async function readChanges(
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
 ): Promise<AgentBotChanges> {
-  const { name, description, avatar_url: avatarUrl, outgoing_url: outgoingUrl, tokens_per_day: tokensPerDay } = body;
+  const { name, description, avatar_url: avatarUrl, tokens_per_day: tokensPerDay } = body;
+  const outgoingUrl = urlOf(body);
   const common = { name, description, avatarUrl, outgoingUrl, format: body.format, tokensPerDay };
   const { config, secrets, events, hear_own: hearsOwn } = body;
   const aiSettings = aiSettingsOf(body, isAiBot(bot));
@@ -46,7 +55,8 @@ async function readJudged(
     aiSettings,
   }: { body: Shape<'requests/agent-bot.update'>; path?: string | undefined; aiSettings: object | undefined },
 ): Promise<AgentBotChanges> {
-  const { config, secrets, outgoing_url: outgoingUrl } = body;
+  const { config, secrets } = body;
+  const outgoingUrl = urlOf(body);
   const manifest = await holdManifest(tx, bot.pluginId ?? '', `/${path}`);
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');

@@ -5,7 +5,15 @@ import { hearingOf } from '../../packages/manifest/heard-events.ts';
 import type { Shape } from '../../schemas.ts';
 import { aiPluginId, aiSettingsOf } from './ai-settings.ts';
 import { createPluginBot, createWebhookBot, withSecrets } from './bots.ts';
-import { checkForwards, holdManifest, noSecrets, noTokens, refuseHearing, type BotChange } from './kind-rules.ts';
+import {
+  checkForwards,
+  holdManifest,
+  noSecrets,
+  noTokens,
+  refuseHearing,
+  type BotChange,
+  urlOf,
+} from './kind-rules.ts';
 import { readSettings } from './settings.ts';
 
 /** A new bot, and its signing secret if it has a server. */
@@ -25,7 +33,7 @@ export async function createBot(change: BotChange, body: Shape<'requests/agent-b
 
 async function makePluginBot({ services, tx }: BotChange, body: Shape<'requests/agent-bot.create'>): Promise<Made> {
   refuseHearing(body);
-  const { outgoing_url: outgoingUrl } = body;
+  const outgoingUrl = urlOf(body);
   const isAi = body.kind === 'ai';
   const manifest = await holdManifest(tx, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
   const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
@@ -55,7 +63,7 @@ async function makeWebhookBot({ services, tx }: BotChange, body: Shape<'requests
   if (body.secrets) throw noSecrets();
   if (body.tokens_per_day !== undefined) throw noTokens();
   aiSettingsOf(body, false);
-  const { outgoing_url: outgoingUrl = '', format, events, hear_own: hearsOwn } = body;
+  const { outgoing_url: outgoingUrl = null, format, events, hear_own: hearsOwn } = body;
   const secret = newWebhookSecret(services.random);
   const server = {
     outgoingUrl,

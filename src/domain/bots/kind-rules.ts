@@ -5,6 +5,12 @@ import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Manifest } from '../../packages/manifest/manifest.ts';
 import { holdPlugin } from '../plugins/rows.ts';
 
+/** The URL of a body. Errors: 422 for null: only a webhook bot that is new can be without a server. */
+export function urlOf({ outgoing_url: url }: { outgoing_url?: string | null }): string | undefined {
+  if (url === null) throw invalid('/outgoing_url', 'type', 'The URL of a server cannot be taken away: set another one');
+  return url;
+}
+
 /** The transaction that creates or changes a bot, and the services that make secrets and seal them. */
 export interface BotChange {
   services: { secretBox: SecretBox; random: Random };

@@ -112,4 +112,34 @@ describe('Chatwoot profile: webhooks, inboxes and bots', function () {
     );
     expect((await theirs.call('DELETE', `agent_bots/${bot.id}`)).status).to.equal(200);
   });
+
+  it('bots may come before their server: agents get their conversations until it is set', async () => {
+    const { app, home } = world;
+    const bot = await theirs.succeed('POST', 'agent_bots', { name: 'Serverless', outgoing_url: '' });
+    expect([bot.outgoing_url, typeof bot.access_token]).to.deep.equal([null, 'string']);
+    const { health, disabled_reason: reason } = (await app.get(`agent_bots/${bot.id}`)).body;
+    expect([reason, health.state]).to.deep.equal(['It has no server', 'failing']);
+    const inbox = await home.maker.inbox();
+    await theirs.succeed('POST', `inboxes/${inbox}/set_agent_bot`, { agent_bot: bot.id });
+    const begin = async () => {
+      const id = await home.maker.conversation(inbox);
+      await home.maker.message(id);
+      const { status } = (await app.get(`conversations/${id}`)).body;
+      const sent = await app.query('SELECT FROM deliveries WHERE endpoint_kind = $1 AND endpoint_id = $2', [
+        'bot',
+        bot.id,
+      ]);
+      return [status, sent.length > 0];
+    };
+    expect(await begin()).to.deep.equal(['open', false]);
+    const { status } = await app.get('conversations', { api_access_token: bot.access_token });
+    expect(status).to.equal(200);
+    for (const outgoing of [{}, { outgoing_url: '' }])
+      expect((await app.post('agent_bots', { name: 'Ours', ...outgoing })).status).to.equal(422);
+    const patched = await app.patch(`agent_bots/${bot.id}`, { outgoing_url: null });
+    expect([patched.status, patched.body.details[0].path]).to.deep.equal([422, '/outgoing_url']);
+    await theirs.succeed('PATCH', `agent_bots/${bot.id}`, { outgoing_url: 'https://127.0.0.1:9/bot' });
+    expect((await app.get(`agent_bots/${bot.id}`)).body.disabled_reason).to.equal(null);
+    expect(await begin()).to.deep.equal(['pending', true]);
+  });
 });

@@ -57,8 +57,8 @@ export function presentAgentBot(bot: AgentBot, healthError = bot.healthError ?? 
 }
 
 /** Checks the URL of a bot's server. Errors: 422 for a URL that may not be called. */
-export async function checkOutgoingUrl({ outbound }: OutsideServices, url: string | undefined): Promise<void> {
-  if (url === undefined) return;
+export async function checkOutgoingUrl({ outbound }: OutsideServices, url: string | null | undefined): Promise<void> {
+  if (url === undefined || url === null) return;
   const problem = await outbound.checkUrl(url, { httpsOnly: true });
   if (problem) throw invalid('/outgoing_url', problem.rule, problem.message);
 }

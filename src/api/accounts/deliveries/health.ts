@@ -10,6 +10,8 @@ type Health = Shape<'resources/agent-bot'>['health'];
  */
 export function presentHealth(bot: AgentBot, healthError = bot.healthError ?? null): Health {
   const { healthSince, quarantinedAt, quarantineReason, failingSince } = bot;
+  if (bot.kind === 'webhook' && !bot.outgoingUrl)
+    return failing('It has no server: agents get its conversations', null);
   if (bot.disabledReason) return failing(`The service stopped calling its server: ${bot.disabledReason}`, failingSince);
   if (bot.pluginObstacle) return failing(obstacles[bot.pluginObstacle], null);
   if (!bot.configFits) return failing('The version of its plugin that runs refuses its settings', null);

@@ -31,6 +31,6 @@ export const bots = `
     -- Plugin bots may have a server too, to which their plugin forwards events.
     ADD CONSTRAINT agent_bots_kind CHECK (
       (outgoing_url IS NULL OR secret IS NOT NULL)
-      AND ((kind = 'webhook' AND outgoing_url IS NOT NULL AND plugin_id IS NULL)
+      AND ((kind = 'webhook' AND plugin_id IS NULL AND (outgoing_url IS NOT NULL OR disabled_reason IS NOT NULL))
         OR (kind = 'plugin' AND plugin_id IS NOT NULL)));
   CREATE INDEX agent_bots_plugin ON agent_bots (plugin_id) WHERE plugin_id IS NOT NULL;`;
