@@ -1,6 +1,13 @@
-import { approveVersion, chooseVersion, rejectVersion, setEnabled, uninstall } from '../../domain/plugins/changes.ts';
+import {
+  approveVersion,
+  chooseVersion,
+  findVersion,
+  rejectVersion,
+  setEnabled,
+  uninstall,
+} from '../../domain/plugins/changes.ts';
 import { installArchive } from '../../domain/plugins/install.ts';
-import { misfitsOf, type FindMisfits, type Misfit } from '../../domain/plugins/misfits.ts';
+import { judge, searchOf, type Judged, type Misfit } from '../../domain/plugins/misfits.ts';
 import { listPlugins, listVersions, readPlugin, type Plugin, type VersionRow } from '../../domain/plugins/rows.ts';
 import { ApiError } from '../../errors.ts';
 import { doors } from '../../http/route/admission/doors.ts';
@@ -50,17 +57,14 @@ export const platformPluginRoutes = [
     {
       prepare: async ({ services, body, read }) => {
         const pack = await readUpload(services.readArchive, body.file);
-        const findMisfits = misfitsOf(pack.manifest);
-        // Settings of many bots are validated before the transaction, which locks all changes of plugins.
-        await read(findMisfits);
-        return { pack, findMisfits };
+        const { manifest, bundle } = pack;
+        return { pack, judged: await read((sql) => judge(sql, [{ hash: bundle.hash, manifest }])) };
       },
-      handle: ({ services, transact }, { pack, findMisfits }) =>
+      handle: ({ services, transact }, { pack, judged }) =>
         transact(async (tx) => {
           const { seal } = services.secretBox;
-          const { plugin, isNew } = await installArchive(tx, pack, { seal, findMisfits });
-          const isPending = plugin.pending?.hash === pack.bundle.hash;
-          const record = await presentPlugin(tx.sql, plugin, isPending ? findMisfits : undefined);
+          const { plugin, isNew } = await installArchive(tx, pack, { seal, judged });
+          const record = await presentPlugin(tx.sql, plugin, judged);
           return isNew ? record : new Unchanged(record);
         }),
     },
@@ -68,13 +72,18 @@ export const platformPluginRoutes = [
   doors.platform(
     ['PATCH', one, 'Update a plugin'],
     { body: 'requests/plugin.update', reply: 'resources/plugin', role: 'platform', errors: [409] },
-    async ({ services, sql, params: { plugin: id }, body: { enabled, version }, transact }) => {
-      if (enabled === undefined && version === undefined) return presentPlugin(sql, await readPlugin(sql, id));
-      return transact(async (tx) => {
-        if (version !== undefined) await chooseVersion(tx, id, version, services.secretBox.seal);
-        if (enabled !== undefined) await setEnabled(tx, id, enabled);
-        return presentPlugin(tx.sql, await readPlugin(tx.sql, id));
-      });
+    {
+      prepare: ({ params: { plugin: id }, body: { version }, read }) => read((sql) => judgePlugin(sql, id, version)),
+      handle: async ({ services, sql, params: { plugin: id }, body: { enabled, version }, transact }, judged) => {
+        if (enabled === undefined && version === undefined)
+          return presentPlugin(sql, await readPlugin(sql, id), judged);
+        const { seal } = services.secretBox;
+        return transact(async (tx) => {
+          if (version !== undefined) await chooseVersion(tx, id, version, { seal, judged });
+          if (enabled !== undefined) await setEnabled(tx, id, enabled);
+          return presentPlugin(tx.sql, await readPlugin(tx.sql, id), judged);
+        });
+      },
     },
   ),
   doors.platform(
@@ -107,10 +116,14 @@ export const platformPluginRoutes = [
       description:
         'Refused (409) unless exactly this version with this hash is waiting. Bots whose settings it refuses do not answer until they get others; people get their conversations.',
     },
-    ({ services, params, body, transact }) =>
-      transact(async (tx) =>
-        presentPlugin(tx.sql, await approveVersion(tx, params.plugin, body, services.secretBox.seal)),
-      ),
+    {
+      prepare: ({ params, read }) => read((sql) => judgePlugin(sql, params.plugin)),
+      handle: ({ services, params, body, transact }, judged) =>
+        transact(async (tx) => {
+          const { seal } = services.secretBox;
+          return presentPlugin(tx.sql, await approveVersion(tx, params.plugin, body, { seal, judged }));
+        }),
+    },
   ),
   doors.platform(
     ['POST', `${one}/reject`, 'Withdraw the waiting version of a plugin'],
@@ -128,7 +141,11 @@ export const platformPluginRoutes = [
   doors.platform(
     ['POST', `${one}/enable`, 'Enable a plugin'],
     { reply: 'resources/plugin', role: 'platform' },
-    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.sql, await setEnabled(tx, params.plugin, true))),
+    {
+      prepare: ({ params, read }) => read((sql) => judgePlugin(sql, params.plugin)),
+      handle: ({ params, transact }, judged) =>
+        transact(async (tx) => presentPlugin(tx.sql, await setEnabled(tx, params.plugin, true), judged)),
+    },
   ),
   doors.platform(
     ['POST', `${one}/disable`, 'Disable a plugin'],
@@ -137,7 +154,11 @@ export const platformPluginRoutes = [
       role: 'platform',
       description: 'Its bots do not answer any more; people get their conversations.',
     },
-    ({ params, transact }) => transact(async (tx) => presentPlugin(tx.sql, await setEnabled(tx, params.plugin, false))),
+    {
+      prepare: ({ params, read }) => read((sql) => judgePlugin(sql, params.plugin)),
+      handle: ({ params, transact }, judged) =>
+        transact(async (tx) => presentPlugin(tx.sql, await setEnabled(tx, params.plugin, false), judged)),
+    },
   ),
 ];
 
@@ -151,8 +172,17 @@ async function readUpload(readArchive: ReadArchive, file: string): Promise<Archi
   }
 }
 
-// `findMisfits` is that of the version that waits, where one is at hand.
-async function presentPlugin(sql: Sql, plugin: Plugin, findMisfits?: FindMisfits): Promise<Shape<'resources/plugin'>> {
+// The settings of many bots are validated before the transaction, which holds up all changes of plugins.
+async function judgePlugin(sql: Sql, id: string, version?: string): Promise<Judged> {
+  const { pending } = await readPlugin(sql, id);
+  const chosen = version === undefined ? null : await findVersion(sql, id, version);
+  return judge(
+    sql,
+    [pending, chosen].filter((found) => found !== null),
+  );
+}
+
+async function presentPlugin(sql: Sql, plugin: Plugin, judged?: Judged): Promise<Shape<'resources/plugin'>> {
   const { id, active, pending } = plugin;
   const shown = active ?? pending;
   if (!shown) throw new Error(`The plugin ${id} has no version`);
@@ -167,7 +197,7 @@ async function presentPlugin(sql: Sql, plugin: Plugin, findMisfits?: FindMisfits
       version: pending.version,
       hash: pending.hash,
       widens: findWidening(active?.manifest ?? null, pending.manifest),
-      refuses: presentMisfits(await (findMisfits ?? misfitsOf(pending.manifest))(sql)),
+      refuses: presentMisfits(await searchOf(pending, judged)(sql)),
     },
     hash: shown.hash,
     permissions: describePermissions(permissions),

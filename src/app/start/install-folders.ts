@@ -1,6 +1,7 @@
 import { installFolders } from '../../domain/plugins/folders.ts';
+import { judge } from '../../domain/plugins/misfits.ts';
 import type { Seal } from '../../domain/plugins/open-settings.ts';
-import { findStored } from '../../domain/plugins/registry.ts';
+import { findSettled, findStored } from '../../domain/plugins/registry.ts';
 import { transactOutside } from '../../events/transaction.ts';
 import { findLoadProblems } from '../../packages/read/load-check.ts';
 import type { BrokenPackage, FolderReading, Registry } from '../../packages/registry.ts';
@@ -16,10 +17,8 @@ export async function installFolderPlugins(
   options: { trusted?: boolean; seal: Seal },
 ): Promise<BrokenPackage[]> {
   const readable = [...registry.claimants.values()].flat().filter((one) => 'manifest' in one);
-  const stored = await findStored(
-    database.sql,
-    readable.map(({ bundle }) => bundle.hash),
-  );
+  const hashes = readable.map(({ bundle }) => bundle.hash);
+  const stored = await findStored(database.sql, hashes);
   const problems = await findLoadProblems(readable.filter(({ bundle, loads }) => !loads && !stored.has(bundle.hash)));
   const claimants = new Map(
     [...registry.claimants].map(([id, readings]) => [
@@ -28,7 +27,15 @@ export async function installFolderPlugins(
     ]),
   );
   const { leftOut } = registry;
-  return transactOutside(database, (tx) => installFolders(tx, { claimants, leftOut }, options));
+  const settled = await findSettled(database.sql, hashes);
+  const versions = readable.map(({ bundle, manifest }) => ({ hash: bundle.hash, manifest }));
+  const searches = await judge(
+    database.sql,
+    versions.filter(({ hash }) => !settled.has(hash)),
+  );
+  return transactOutside(database, (tx) =>
+    installFolders(tx, { claimants, leftOut }, { ...options, judged: searches }),
+  );
 }
 
 function judged(reading: FolderReading, problem: string | undefined): FolderReading {

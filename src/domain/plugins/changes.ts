@@ -1,7 +1,9 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { readStoredManifest } from '../../packages/manifest/manifest.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { ofFolder } from './install.ts';
+import type { Judged } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { readPlugin, type Plugin, type PluginVersion } from './rows.ts';
@@ -13,6 +15,12 @@ interface LookedAt {
   hash: string;
 }
 
+/** What a change of the running version needs. */
+interface Changing {
+  seal: Seal;
+  judged: Judged;
+}
+
 /** Bots that a refusal names; of the others it tells the number. */
 const maxNamed = 10;
 
@@ -20,9 +28,14 @@ const maxNamed = 10;
  * Has the plugin run the version that waits for approval. Errors: 404; 409 unless exactly this version with this hash is
  * waiting.
  */
-export async function approveVersion(tx: OuterTransaction, id: string, looked: LookedAt, seal: Seal): Promise<Plugin> {
+export async function approveVersion(
+  tx: OuterTransaction,
+  id: string,
+  looked: LookedAt,
+  options: Changing,
+): Promise<Plugin> {
   const { pending } = await readWaiting(tx, id, looked);
-  await activate(tx, pending, seal);
+  await activate(tx, pending, options);
   return readPlugin(tx.sql, id);
 }
 
@@ -66,10 +79,17 @@ export async function setEnabled(tx: OuterTransaction, id: string, enabled: bool
  * Has the plugin run another installed version, or wait for approval of it. The version that runs is accepted too: then none
  * waits any more. Errors: 404; 409 for a plugin of a folder; 422 for a version that is not installed.
  */
-export async function chooseVersion(tx: OuterTransaction, id: string, version: string, seal: Seal): Promise<Plugin> {
+export async function chooseVersion(
+  tx: OuterTransaction,
+  id: string,
+  version: string,
+  options: Changing,
+): Promise<Plugin> {
   const plugin = await readForChange(tx, id);
   if (plugin.source === 'folder') throw ofFolder(plugin);
-  await useVersion(tx, plugin, await readVersion(tx, id, version), { seal });
+  const found = await findVersion(tx.sql, id, version);
+  if (!found) throw invalid('/version', 'installed', `Version ${version} of \`${id}\` is not installed`);
+  await useVersion(tx, plugin, found, options);
   return readPlugin(tx.sql, id);
 }
 
@@ -93,13 +113,13 @@ function notPending(sentence: string): ApiError {
   return new ApiError(409, 'not_pending', sentence);
 }
 
-async function readVersion({ sql }: OuterTransaction, id: string, version: string): Promise<PluginVersion> {
+/** An installed version of a plugin; null when there is none. */
+export async function findVersion(sql: Sql, id: string, version: string): Promise<PluginVersion | null> {
   const [found] = await sql<{ hash: string; manifest: string }>(
     'SELECT hash, manifest FROM plugin_bundles WHERE plugin_id = $1 AND version = $2 AND released_at IS NULL',
     [id, version],
   );
-  if (!found) throw invalid('/version', 'installed', `Version ${version} of \`${id}\` is not installed`);
-  return { version, hash: found.hash, manifest: readStoredManifest(found.manifest) };
+  return found ? { version, hash: found.hash, manifest: readStoredManifest(found.manifest) } : null;
 }
 
 async function checkUnused({ sql }: OuterTransaction, id: string): Promise<void> {

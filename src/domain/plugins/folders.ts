@@ -1,5 +1,6 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { refuse, type BrokenPackage, type FolderReading, type Registry } from '../../packages/registry.ts';
+import type { Judged } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, type Plugin } from './rows.ts';
@@ -25,12 +26,12 @@ type Readable = Exclude<FolderReading, { problems: readonly string[] }>;
 /**
  * Installs the packages in folders. An id belongs to what had it first, an archive or a folder, as long as that is there:
  * a newcomer never replaces what runs. A folder that cannot be read keeps its plugin as it was. `trusted`: versions that
- * may do more than their predecessors need no approval. Returns the packages that were left out, ordered by folder.
+ * may do more than their predecessors need no approval; `judged`: what was validated before. Returns the packages that were left out, ordered by folder.
  */
 export async function installFolders(
   tx: OuterTransaction,
   registry: Pick<Registry, 'claimants' | 'leftOut'>,
-  { trusted = false, seal }: { trusted?: boolean; seal: Seal },
+  options: { trusted?: boolean; seal: Seal; judged?: Judged },
 ): Promise<BrokenPackage[]> {
   await beginChange(tx);
   const rows = await tx.sql<Known>('SELECT id, source, directory, active_hash, pending_hash FROM plugins');
@@ -43,7 +44,7 @@ export async function installFolders(
     if (owner && 'problems' in owner) {
       broken.push({ directory: owner.directory, problems: owner.problems });
       if (!known.has(id)) await holdId(tx, id, owner.directory);
-    } else if (owner) await install(tx, owner, { known: known.get(id) ?? null, trusted, seal });
+    } else if (owner) await install(tx, owner, known.get(id) ?? null, options);
     if (owner) present.push(owner.directory);
   }
   await notePresence(tx, present);
@@ -72,12 +73,13 @@ function firstOf(claimants: readonly FolderReading[]): FolderReading | undefined
 async function install(
   tx: OuterTransaction,
   pack: Readable,
-  { known, trusted, seal }: { known: Known | null; trusted: boolean; seal: Seal },
+  known: Known | null,
+  options: { trusted?: boolean; seal: Seal; judged?: Judged },
 ): Promise<void> {
   const { manifest, bundle, directory } = pack;
   const { hash } = bundle;
   const isSettled = known?.active_hash === hash && known.pending_hash === null;
-  if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !trusted))) return;
+  if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !options.trusted))) return;
   await tx.sql(
     `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)
      ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, updated_at = excluded.updated_at`,
@@ -85,7 +87,7 @@ async function install(
   );
   await storeVersion(tx, { ...pack, filesHash: null, signedBy: null });
   const plugin = (await findPlugin(tx.sql, manifest.id)) ?? { id: manifest.id, active: null };
-  await useVersion(tx, plugin, { hash, manifest }, { trusted, seal });
+  await useVersion(tx, plugin, { hash, manifest }, options);
 }
 
 // The id of a folder that cannot be read yet is taken.

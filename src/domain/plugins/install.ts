@@ -1,6 +1,6 @@
 import { ApiError, invalid } from '../../errors.ts';
 import type { OuterTransaction } from '../../events/transaction.ts';
-import type { FindMisfits } from './misfits.ts';
+import type { Judged } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, readPlugin, type Plugin } from './rows.ts';
@@ -20,7 +20,7 @@ const maxPlugins = 5000;
 export async function installArchive(
   tx: OuterTransaction,
   pack: ArchiveVersion,
-  options: { seal: Seal; findMisfits: FindMisfits },
+  options: { seal: Seal; judged: Judged },
 ): Promise<{ plugin: Plugin; isNew: boolean }> {
   await beginChange(tx);
   const { manifest, bundle } = pack;

@@ -15,20 +15,45 @@ interface Row {
   id: number;
   account_id: number | null;
   name: string;
-  /** Another one after each change of the row. */
+  /** Another one after each change of the settings. */
   version: string;
 }
 
 /** Finds the bots of the plugin whose settings a manifest refuses, with every problem of each, by their ids. */
 export type FindMisfits = (sql: Sql) => Promise<Misfit[]>;
 
+/** A version of a plugin, as far as it judges settings. */
+interface Judge {
+  hash: string;
+  manifest: Manifest;
+}
+
+/** Searches of versions that were made before a transaction, by the versions' hashes: within it they are short. */
+export type Judged = ReadonlyMap<string, FindMisfits>;
+
+/** Makes the searches of these versions. Not within a transaction: the settings of many bots take long. */
+export async function judge(sql: Sql, versions: readonly Judge[]): Promise<Judged> {
+  const judged = new Map<string, FindMisfits>();
+  for (const { hash, manifest } of versions) {
+    const findMisfits = misfitsOf(manifest);
+    await findMisfits(sql);
+    judged.set(hash, findMisfits);
+  }
+  return judged;
+}
+
+/** The search of a version: the one that was made before, where there is one. */
+export function searchOf({ hash, manifest }: Judge, judged?: Judged): FindMisfits {
+  return judged?.get(hash) ?? misfitsOf(manifest);
+}
+
 const pageSize = 500;
-const botsStatement = `SELECT id, account_id, name, xmin::text AS version FROM agent_bots
+const botsStatement = `SELECT id, account_id, name, md5(config::text) AS version FROM agent_bots
   WHERE plugin_id = $1 AND id > $2 ORDER BY id LIMIT ${pageSize}`;
 const settingsStatement = 'SELECT id, config FROM agent_bots WHERE id = ANY ($1)';
 
 /**
- * Returns a search that validates the settings of a bot once, and again only when its row has changed: after a search outside
+ * Returns a search that validates the settings of a bot once, and again only when they have changed: after a search outside
  * of the transaction, that within it is short.
  */
 export function misfitsOf(manifest: Manifest): FindMisfits {
@@ -40,7 +65,7 @@ export function misfitsOf(manifest: Manifest): FindMisfits {
     );
     if (changed.size === 0) return;
     const rows = await sql<{ id: number; config: unknown }>(settingsStatement, [[...changed.keys()]]);
-    // Settings that are newer than the version are validated again, since the row has another version by then.
+    // Settings that are newer than the version are validated again, since they have another version by then.
     for (const { id, config } of rows)
       known.set(id, { version: changed.get(id) ?? '', problems: openConfig(manifest, config).problems });
   };

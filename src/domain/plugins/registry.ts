@@ -44,6 +44,15 @@ export async function findBundle(sql: Sql, hash: string): Promise<{ manifest: st
   return row ?? null;
 }
 
+/** Those of the hashes that run, with nothing that waits for approval. */
+export async function findSettled(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ hash: string }>(
+    'SELECT active_hash AS hash FROM plugins WHERE active_hash = ANY ($1) AND pending_hash IS NULL',
+    [hashes],
+  );
+  return new Set(rows.map(({ hash }) => hash));
+}
+
 /** Those of the hashes whose code is stored: it loaded when it was installed. */
 export async function findStored(sql: Sql, hashes: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ hash: string }>('SELECT hash FROM plugin_bundles WHERE hash = ANY ($1)', [hashes]);

@@ -4,7 +4,7 @@ import { hearingOf } from '../../packages/manifest/heard-events.ts';
 import type { Manifest } from '../../packages/manifest/manifest.ts';
 import type { ReadPackage } from '../../packages/read/read.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { misfitsOf, type FindMisfits } from './misfits.ts';
+import { searchOf, type FindMisfits, type Judged } from './misfits.ts';
 import { sealOpenSettings, type Seal } from './open-settings.ts';
 import type { Plugin, PluginVersion } from './rows.ts';
 
@@ -30,11 +30,11 @@ export async function storeVersion({ sql, now }: OuterTransaction, pack: NewVers
   );
 }
 
-/** `trusted`: the version needs no approval. `findMisfits`: a search of its manifest, which may know most settings. */
+/** `trusted`: the version needs no approval. `judged`: what was validated before the transaction. */
 interface UseOptions {
   trusted?: boolean;
   seal: Seal;
-  findMisfits?: FindMisfits;
+  judged?: Judged | undefined;
 }
 
 /**
@@ -44,12 +44,14 @@ interface UseOptions {
 export async function useVersion(
   tx: OuterTransaction,
   plugin: Pick<Plugin, 'id' | 'active'>,
-  { hash, manifest }: Pick<PluginVersion, 'hash' | 'manifest'>,
-  { trusted = false, seal, findMisfits = misfitsOf(manifest) }: UseOptions,
+  version: Pick<PluginVersion, 'hash' | 'manifest'>,
+  { trusted = false, seal, judged }: UseOptions,
 ): Promise<void> {
+  const { hash, manifest } = version;
+  const findMisfits = searchOf(version, judged);
   if (!trusted && (await needsApproval(tx.sql, { active: plugin.active, next: manifest, findMisfits }))) {
     await tx.sql('UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
-  } else await activate(tx, { hash, manifest }, seal, findMisfits);
+  } else await activate(tx, version, { seal, judged });
   await releaseOldVersions(tx, plugin.id);
 }
 
@@ -68,10 +70,10 @@ async function needsApproval(
  */
 export async function activate(
   tx: OuterTransaction,
-  { hash, manifest }: { hash: string; manifest: Manifest },
-  seal: Seal,
-  findMisfits: FindMisfits = misfitsOf(manifest),
+  version: Pick<PluginVersion, 'hash' | 'manifest'>,
+  { seal, judged }: Pick<UseOptions, 'seal' | 'judged'>,
 ): Promise<void> {
+  const { hash, manifest } = version;
   const { sql, now } = tx;
   const { id } = manifest;
   // From here on no bot of the plugin gets settings until the transaction ends: see holdPlugin.
@@ -79,7 +81,7 @@ export async function activate(
   await sql('UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
   const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
   await sealOpenSettings(tx, manifest, seal);
-  const misfits = await findMisfits(sql);
+  const misfits = await searchOf(version, judged)(sql);
   await sql(
     `UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4, config_fits = id <> ALL ($5)
      WHERE plugin_id = $1`,

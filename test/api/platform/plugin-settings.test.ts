@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { messagesOf, openConversation } from '../../faults/plugins.ts';
-import { TestApp } from '../../support/app.ts';
+import { TestApp, type Answer } from '../../support/app.ts';
 import { pluginArchive, upload } from '../../support/archives.ts';
 
 const base = '/platform/api/v1/plugins';
@@ -157,13 +157,8 @@ describe('settings of bots and the versions of their plugins', function () {
     }
   });
 
-  it('are validated before the transaction of an upload, and in it only where they changed since', async () => {
-    await install('many', '1.0.0', settings({ greeting: text }));
-    const bots: number[] = [];
-    for (let count = 0; count < 150; count += 1) {
-      const body = { name: `b${count}`, kind: 'plugin', plugin_id: 'many', config: { greeting: 'Welcome' } };
-      bots.push((await app.post('agent_bots', body)).body.id);
-    }
+  /** What is validated from now on, while another change of plugins is under way. */
+  async function validating(act: (held: { beside: Client; validations: unknown[] }) => Promise<void>): Promise<void> {
     const validations: unknown[] = [];
     const compile = Reflect.get(Ajv2020.prototype, 'compile') as (this: Ajv2020, schema: object) => object;
     const compiling = mock.method(Ajv2020.prototype, 'compile', function (this: Ajv2020, schema: object) {
@@ -176,14 +171,36 @@ describe('settings of bots and the versions of their plugins', function () {
     const beside = new Client({ connectionString: app.databaseUrl });
     await beside.connect();
     try {
-      // The transaction of an upload waits for this lock first.
+      // The transaction of a change waits for this lock first.
       await beside.query('BEGIN');
       await beside.query('SELECT FROM plugin_registry FOR UPDATE');
+      await act({ beside, validations });
+    } finally {
+      compiling.mock.restore();
+      await beside.end();
+    }
+  }
+
+  async function isHeldUp(): Promise<void> {
+    const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    await app.eventually(async () => (await app.query(blocked)).length > 0);
+  }
+
+  async function makeBots(plugin: string, count: number): Promise<number[]> {
+    const bots: number[] = [];
+    for (let made = 0; made < count; made += 1) {
+      const body = { name: `b${made}`, kind: 'plugin', plugin_id: plugin, config: { greeting: 'Welcome' } };
+      bots.push((await app.post('agent_bots', body)).body.id);
+    }
+    return bots;
+  }
+
+  it('are validated before the transaction of an upload, and in it only where they changed since', async () => {
+    await install('many', '1.0.0', settings({ greeting: text }));
+    const bots = await makeBots('many', 150);
+    await validating(async ({ beside, validations }) => {
       const uploaded = install('many', '2.0.0', settings({ greeting: { ...text, maxLength: 4 } }));
-      await app.eventually(async () => {
-        const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-        return (await app.query(blocked)).length > 0;
-      });
+      await isHeldUp();
       expect(validations).to.deep.equal(bots.map(() => ({ greeting: 'Welcome' })));
       const change = `UPDATE agent_bots SET config = '{"greeting":"Hi"}' WHERE id = $1`;
       await beside.query(change, [bots[7]]);
@@ -195,9 +212,32 @@ describe('settings of bots and the versions of their plugins', function () {
       expect(count).to.equal(149);
       const misfits = bots.filter((id) => id !== bots[7]).slice(0, 100);
       expect(refused.map((one: Record<string, unknown>) => one['agent_bot_id'])).to.deep.equal(misfits);
-    } finally {
-      compiling.mock.restore();
-      await beside.end();
+    });
+  });
+
+  it('are validated before the transaction of an approval, a choice and a switch, too', async () => {
+    const loose = settings({ greeting: text });
+    await install('chosen', '1.0.0', loose);
+    const bots = await makeBots('chosen', 3);
+    const { pending } = (await install('chosen', '2.0.0', settings({ greeting: { ...text, maxLength: 4 } }))).body;
+    const { version, hash } = pending;
+    const acts: [what: string, act: () => Promise<Answer>, result: object][] = [
+      ['a switch', () => app.post(`${base}/chosen/disable`), { version: '1.0.0', enabled: false }],
+      ['another', () => app.patch(`${base}/chosen`, { enabled: true }), { version: '1.0.0', enabled: true }],
+      ['an approval', () => app.post(`${base}/chosen/approve`, { version, hash }), { version: '2.0.0', pending: null }],
+      ['a choice', () => app.patch(`${base}/chosen`, { version: '1.0.0' }), { version: '1.0.0', pending: null }],
+    ];
+    for (const [what, act, result] of acts) {
+      await validating(async ({ beside, validations }) => {
+        const answer = act();
+        await isHeldUp();
+        expect(validations, what).to.deep.equal(bots.map(() => ({ greeting: 'Welcome' })));
+        await beside.query('COMMIT');
+        const { status, body } = await answer;
+        expect([what, status]).to.deep.equal([what, 200]);
+        expect(body, what).to.deep.include(result);
+        expect(validations, what).to.have.lengthOf(bots.length);
+      });
     }
   });
 

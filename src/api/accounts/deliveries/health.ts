@@ -10,15 +10,18 @@ type Health = Shape<'resources/agent-bot'>['health'];
  */
 export function presentHealth(bot: AgentBot, healthError = bot.healthError ?? null): Health {
   const { healthSince, quarantinedAt, quarantineReason, failingSince } = bot;
-  if (bot.kind === 'webhook' && !bot.outgoingUrl)
-    return failing('It has no server: agents get its conversations', null);
-  if (bot.disabledReason) return failing(`The service stopped calling its server: ${bot.disabledReason}`, failingSince);
+  if (bot.disabledReason) return failing(whyDisabled(bot), failingSince);
   if (bot.pluginObstacle) return failing(obstacles[bot.pluginObstacle], null);
   if (!bot.configFits) return failing('The version of its plugin that runs refuses its settings', null);
   if (quarantinedAt) return failing(`It failed several times running: ${quarantineReason ?? ''}`, quarantinedAt);
   if (healthError) return failing(healthError, bot.healthError ? healthSince : null);
   if (failingSince) return failing('Its server does not accept its events', failingSince);
   return { state: 'ok', last_error: null, since: unixSecondsOrNull(healthSince ?? null) };
+}
+
+function whyDisabled({ kind, outgoingUrl, disabledReason }: AgentBot): string {
+  if (kind === 'webhook' && !outgoingUrl) return 'It has no server: agents get its conversations';
+  return `The service stopped calling its server: ${disabledReason}`;
 }
 
 const obstacles: Readonly<Record<NonNullable<AgentBot['pluginObstacle']>, string>> = {
