@@ -1,3 +1,4 @@
+import { onAnnounced } from '../events/announcements.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
 import { toBotServer } from '../engine/send/to-bot-server.ts';
 import { toPlugin } from '../engine/send/to-plugin.ts';
@@ -78,23 +79,23 @@ export function compose(mechanisms: Mechanisms): Parts {
   });
   const receiver = createDemoReceiver(mechanisms);
   const http = createServer(mechanisms, { streams, metrics, questions, receiver });
-  databases.requests.onAnnounced('committed', (committed) => {
+  onAnnounced(databases.requests, 'committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);
   });
-  databases.requests.onAnnounced('plugins', () => {
+  onAnnounced(databases.requests, 'plugins', () => {
     if (servesEngine) plugins.poke();
     wakes.tell({ plugins: true });
   });
-  databases.requests.onAnnounced('articles', () =>
+  onAnnounced(databases.requests, 'articles', () =>
     servesEngine ? embedder.poke() : ring('embed-articles', clock.now()),
   );
-  databases.requests.onAnnounced('notice', tellingNotices({ ...mechanisms, database, failed: warn }));
-  databases.requests.onAnnounced('snooze', (until) => ring('wake-snoozed', until));
-  databases.requests.onAnnounced('run', (run) => metrics.ran(run));
-  databases.requests.onAnnounced('call', (at) => ring('call-scheduled', at));
+  onAnnounced(databases.requests, 'notice', tellingNotices({ ...mechanisms, database, failed: warn }));
+  onAnnounced(databases.requests, 'snooze', (until) => ring('wake-snoozed', until));
+  onAnnounced(databases.requests, 'run', (run) => metrics.ran(run));
+  onAnnounced(databases.requests, 'call', (at) => ring('call-scheduled', at));
   const parts = { ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http };
-  databases.requests.onAnnounced('upgraded', (migrations) => retire(parts, migrations));
+  upgrade.onUpgrade((migrations) => retire(parts, migrations));
   return parts;
 }
 

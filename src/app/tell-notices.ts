@@ -1,7 +1,8 @@
+import type { WebhookNotice } from '../events/announcements.ts';
 import type { Logger } from 'pino';
 import { findAdministrators } from '../domain/endpoints/notices.ts';
 import type { Mailer } from '../lib/mail.ts';
-import type { Database, WebhookNotice } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 
 interface Telling {
   database: Database;

@@ -50,7 +50,7 @@ async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void>
     'UPDATE embedding_tasks SET due_at = now(), claim = claim + 1, failures = 0, changes = 0, changes_since = NULL WHERE account_id = $1',
     [id],
   );
-  tx.announceArticles();
+  tx.announce('articles', null);
 }
 
 type ModelServerRow = Pick<Account, 'llmBaseUrl' | 'llmModel' | 'llmApiKey' | 'llmEmbeddingModel'>;

@@ -138,7 +138,7 @@ export async function disableWebhook(
   const { name = null } = await readWebhook(tx.sql, tx.account.id, id);
   const webhook = { id, name, url: url ?? '' };
   tx.record('webhook_disabled', { disabled: { webhook, reason }, account: tx.account });
-  tx.announceNotice({ what: 'disabled', webhook, reason });
+  tx.announce('notice', { account: tx.account, what: 'disabled', webhook, reason });
   await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
   return true;
 }

@@ -1,3 +1,4 @@
+import { announce } from '../events/announcements.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../postgres/database.ts';
@@ -93,5 +94,5 @@ async function follow(
   while (await transact(database, scope, (tx) => wakeLanes(tx.sql, endpoint)));
   const woken = { kind: endpoint.kind, id: endpoint.id, accountId: account.id };
   const deliveries = [woken, { ...woken, isSide: true }];
-  database.announce('committed', { events: false, deliveries });
+  announce(database, 'committed', { events: false, deliveries });
 }

@@ -1,4 +1,5 @@
-import type { Database, TouchedEndpoint } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
+import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
 import type { Random } from '../lib/ports.ts';
 import { foundWithBot } from '../records/bots/bot-to-run.ts';
 import type { EndpointKind } from '../deliveries/core/endpoint.ts';

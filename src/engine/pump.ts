@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Database, TouchedEndpoint } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
+import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
 import type { Random } from '../lib/ports.ts';
 import { isPassing } from '../postgres/errors.ts';
 import type { Attempted, Deliver } from './attempt.ts';
@@ -92,8 +93,7 @@ export class Pump {
   poke(touched?: readonly TouchedEndpoint[]): void {
     if (touched === undefined) this.#mustSurvey = true;
     const { kind, isSide } = this.#options;
-    for (const endpoint of touched ?? [])
-      if (endpoint.kind === kind && (endpoint.isSide ?? false) === isSide) this.#touched.push(endpoint);
+    this.#touched.push(...(touched ?? []).filter((one) => one.kind === kind && (one.isSide ?? false) === isSide));
     if (this.#mustSurvey || this.#touched.length > 0) this.#wake();
   }
 

@@ -1,3 +1,4 @@
+import { dueAt } from '../events/announcements.ts';
 import { system, transact } from '../events/transaction.ts';
 import type { Made } from './attempt.ts';
 import type { GivingOptions } from './hand-off-failed.ts';
@@ -24,7 +25,7 @@ export async function settleResend(
     const written = await finishDeliveries(tx.sql, [finishedWith(claimed, verdict)], holdAttempts);
     if (written.length === 0) return false;
     await answerCopies(tx.sql, { accountId: account.id, id, status: verdict.status, holdAttempts });
-    tx.announceDue(endpoint);
+    tx.announce('committed', dueAt(endpoint, tx.account.id));
     return true;
   });
   return { ...made, verdict: isOurs ? verdict : null, isSettled: true };

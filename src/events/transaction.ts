@@ -1,4 +1,4 @@
-import type { Database, RunFigures, TouchedEndpoint, WebhookNotice } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import type { Sql } from '../postgres/sql.ts';
 import type { Statement } from '../postgres/sql-transaction.ts';
 import type { Presumed } from '../records/conversations/presumed.ts';
@@ -6,6 +6,7 @@ import type { ConversationDraft, RowChoice } from '../records/conversations/lock
 import type { Conversation, Named } from '../records/conversations/conversation.ts';
 import { HeldConversations } from '../records/conversations/held.ts';
 import { nextMessageId, type Message, type MessageDraft } from '../records/messages/message.ts';
+import { announce, type Announcements } from './announcements.ts';
 import type { EventName, Subject } from './catalog.ts';
 import { wantingAccounts } from './formats/wanting.ts';
 import { eventOf, type BotDecision } from './outbox.ts';
@@ -98,14 +99,9 @@ export class OuterTransaction {
     this.unit.presume(verifying);
   }
 
-  /** Announces to this and other processes, after the commit, that plugins have changed. */
-  announcePlugins(): void {
-    this.afterCommit(() => this.unit.database.announce('plugins', 1));
-  }
-
-  /** Announces to this process, after the commit, that there may be articles to embed. */
-  announceArticles(): void {
-    this.afterCommit(() => this.unit.database.announce('articles', 1));
+  /** Announces something to this process after the commit. */
+  announce<Topic extends keyof Announcements>(topic: Topic, value: Announcements[Topic]): void {
+    this.afterCommit(() => announce(this.unit.database, topic, value));
   }
 
   /**
@@ -219,33 +215,6 @@ export class Transaction extends OuterTransaction {
     const requestedBy = kind === 'agent_bot' && depth === 0 ? id : null;
     const occasion = { depth, requestedBy, bot, links: database.fileLinks, isFormatWanted };
     this.#part.events.push(eventOf(name, subject, occasion));
-  }
-
-  /** Announces to the alarm clock, after the commit, when a snooze ends. */
-  announceSnooze(until: Date): void {
-    this.afterCommit(() => this.unit.database.announce('snooze', until));
-  }
-
-  /** Announces a recorded run, after the commit, to who counts them. */
-  announceRun(run: RunFigures): void {
-    this.afterCommit(() => this.unit.database.announce('run', run));
-  }
-
-  /** Announces to the engines, after the commit, that something may be due at the endpoint, live or asked for. */
-  announceDue({ kind, id }: Pick<TouchedEndpoint, 'kind' | 'id'>): void {
-    const endpoint = { kind, id, accountId: this.account.id };
-    const deliveries = [endpoint, { ...endpoint, isSide: true }];
-    this.afterCommit(() => this.unit.database.announce('committed', { events: false, deliveries }));
-  }
-
-  /** Has the administrators of the account told, after the commit. */
-  announceNotice(notice: Omit<WebhookNotice, 'account'>): void {
-    this.afterCommit(() => this.unit.database.announce('notice', { ...notice, account: this.account }));
-  }
-
-  /** Announces to the alarm clock, after the commit, when a bot wants to be called. */
-  announceCall(at: Date): void {
-    this.afterCommit(() => this.unit.database.announce('call', at));
   }
 
   /** Like OuterTransaction.savepoint, but events are written at the commit, with all others. */

@@ -1,12 +1,14 @@
 import { enqueue } from '../deliveries/lanes/enqueue.ts';
-import type { Database, TouchedEndpoint } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { isLockTimeout, isOutage, isRetryable, isUnformatted } from '../postgres/errors.ts';
 import type { Sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
+import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
 import { writeSet } from '../postgres/write-set.ts';
 import { writeConversations } from '../records/conversations/held-changes.ts';
 import type { HeldConversations } from '../records/conversations/held.ts';
 import { insertMessages, type Message } from '../records/messages/message.ts';
+import { announce } from './announcements.ts';
 import { formatEvents } from './formats/format-events.ts';
 import { wantingAccounts } from './formats/wanting.ts';
 import type { RecordedEvent } from './outbox.ts';
@@ -168,7 +170,7 @@ export class UnitOfWork {
       const answered = (touched: Omit<TouchedEndpoint, 'accountId'>[]): void => {
         if (events.length === 0) return;
         const deliveries = touched.map((endpoint) => ({ ...endpoint, accountId }));
-        this.afterCommit(() => database.announce('committed', { events: true, deliveries }));
+        this.afterCommit(() => announce(database, 'committed', { events: true, deliveries }));
       };
       return [{ ...statement, answered }];
     }).flat();

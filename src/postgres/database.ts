@@ -29,55 +29,16 @@ export interface DatabaseOptions extends TimeLimits {
   beside?: Database;
 }
 
-/** An endpoint with new deliveries of an account. */
-export interface TouchedEndpoint {
-  kind: 'webhook' | 'bot';
-  id: number;
-  accountId: number;
-  /** Whether they are beside the live ones: somebody asked for them. */
-  isSide?: boolean;
-}
-
-/** What the administrators of an account should know of a webhook: it was switched off, or has been failing for an hour. */
-export interface WebhookNotice {
-  what: 'disabled' | 'failing';
-  account: { id: number; name: string };
-  webhook: { id: number; name: string | null; url: string };
-  reason: string;
-}
-
-interface Announcements {
-  /** Whether events were recorded, and the endpoints that have deliveries to make. */
-  committed: { events: boolean; deliveries: readonly TouchedEndpoint[] };
-  snooze: Date;
-  /** The number of changes of plugins. */
-  plugins: number;
-  /** The number of changes of articles, or of what embeds them. */
-  articles: number;
-  /** When a bot wants to be called. */
-  call: Date;
-  run: RunFigures;
-  notice: WebhookNotice;
-  /** The migrations of a newer release in the database. */
-  upgraded: readonly string[];
-}
-
-/** A run of a bot that was recorded. */
-export interface RunFigures {
-  plugin: string;
-  outcome: string;
-  cpuSeconds: number;
-}
-
 const closePollMs = 5;
 
-/** A pool of connections to PostgreSQL, and the announcements of committed work within this process. */
+/** A pool of connections to PostgreSQL. */
 export class Database {
   readonly clock: Clock;
   readonly failed: DatabaseOptions['failed'];
   readonly retriesLocks: boolean;
   readonly fileLinks: FileLinks;
-  readonly #announcements: EventEmitter;
+  /** What committed work announces to its process: see events/announcements.ts. */
+  readonly announcements: EventEmitter;
   readonly #pool: Pool;
 
   constructor(options: DatabaseOptions) {
@@ -85,7 +46,7 @@ export class Database {
     this.failed = options.failed;
     this.retriesLocks = options.retriesLocks;
     this.fileLinks = options.fileLinks ?? noFileLinks;
-    this.#announcements = options.beside ? options.beside.#announcements : new EventEmitter();
+    this.announcements = options.beside?.announcements ?? new EventEmitter();
     this.#pool = new Pool({
       connectionString: options.url,
       max: options.poolMax,
@@ -123,16 +84,6 @@ export class Database {
   /** Begins a transaction on a connection of its own, which its `end` returns. */
   begin(): Promise<SqlTransaction> {
     return SqlTransaction.on(this.#pool);
-  }
-
-  /** Announces within this process that a transaction committed events, deliveries or a snooze. */
-  announce<What extends keyof Announcements>(what: What, detail: Announcements[What]): void {
-    this.#announcements.emit(what, detail);
-  }
-
-  /** Calls `listener` for each announcement of the kind. */
-  onAnnounced<What extends keyof Announcements>(what: What, listener: (detail: Announcements[What]) => void): void {
-    this.#announcements.on(what, listener);
   }
 
   /** The current time of the database's clock. */

@@ -1,6 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { TouchedEndpoint } from './database.ts';
+
+/** An endpoint with new deliveries of an account. */
+export interface TouchedEndpoint {
+  kind: 'webhook' | 'bot';
+  id: number;
+  accountId: number;
+  /** Whether they are beside the live ones: somebody asked for them. */
+  isSide?: boolean;
+}
 
 /** What was committed: events, changes of plugins, and deliveries for endpoints; null stands for any endpoint. */
 export interface WakeCall {

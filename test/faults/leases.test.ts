@@ -1,3 +1,4 @@
+import { onAnnounced } from '../../src/events/announcements.ts';
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -172,7 +173,7 @@ describe('leases', () => {
     const log = { info: () => undefined, warn: () => undefined };
     const { database } = bench.app.app;
     const poked: unknown[] = [];
-    database.onAnnounced('committed', ({ deliveries }) => poked.push(...deliveries));
+    onAnnounced(database, 'committed', ({ deliveries }) => poked.push(...deliveries));
     const learn = learning({ database, random: systemRandom, log, failed });
     await learn(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe' }, 'delivered');
     const [waiting] = await bench.rows(

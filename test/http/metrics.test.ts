@@ -110,7 +110,7 @@ describe('/metrics', function () {
       for (let count = 0; count < 5; count += 1) await strict.get('labels');
       const scope = { account: { id: 1, name: 'Demo account' }, actor: system };
       const run = { plugin: 'faq', outcome: 'ok', cpuSeconds: 0.002 };
-      await transact(strict.app.database, scope, async (tx) => tx.announceRun(run));
+      await transact(strict.app.database, scope, async (tx) => tx.announce('run', run));
       const text = await (await fetch(`${strict.url}/metrics`)).text();
       expect(valueOf(text, 'rate_limited_total{policy="requests"}')).to.equal(2);
       expect(valueOf(text, 'bot_runs_total{plugin="faq",outcome="ok"}')).to.equal(1);

@@ -1,6 +1,6 @@
 import type { Deliver } from '../../engine/attempt.ts';
 import { readBacklogFigures } from '../../deliveries/log/figures.ts';
-import type { RunFigures } from '../../postgres/database.ts';
+import type { RunFigures } from '../../events/announcements.ts';
 import { gaugeLines, type Reading } from '../../metrics/text.ts';
 import { Counter, Histogram } from '../../metrics/measures.ts';
 import type { Chat } from '../../models/chat.ts';

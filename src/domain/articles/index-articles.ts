@@ -25,7 +25,7 @@ export async function indexArticles(tx: Transaction, articles: readonly Indexed[
   const rows = articles.filter(({ published }) => published).flatMap(rowsOf);
   if (rows.length > 0) {
     await tx.sql(insertStatement, [tx.account.id, JSON.stringify(rows)]);
-    tx.announceArticles();
+    tx.announce('articles', null);
   }
   await forgetWords(tx, unused);
 }

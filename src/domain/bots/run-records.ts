@@ -102,5 +102,5 @@ function keep(tx: Transaction, run: BotRun, text: string): void {
     run.handedOff,
   ];
   tx.atCommit({ text, parameters });
-  tx.announceRun({ plugin: run.pluginId, outcome: run.outcome, cpuSeconds: run.cpuMs / 1000 });
+  tx.announce('run', { plugin: run.pluginId, outcome: run.outcome, cpuSeconds: run.cpuMs / 1000 });
 }

@@ -29,7 +29,7 @@ export async function scheduleCall(tx: Transaction, conversationId: number, call
   if (waiting.length > maxCalls) {
     throw new ApiError(422, 'too_many_schedules', `A bot may have ${maxCalls} calls waiting in a conversation`);
   }
-  tx.announceCall(call.at);
+  tx.announce('call', call.at);
 }
 
 /** Calls a bot as it asked, unless it no longer serves the conversation. Says schedule. */

@@ -65,7 +65,7 @@ export async function createConversation(
   const { message: first } = input;
   const message = first && (await sendInto(tx, conversation, { type: 'outgoing', ...first, isFirst: true }));
   await autoAssign(tx, conversation);
-  if (conversation.snoozedUntil) tx.announceSnooze(conversation.snoozedUntil);
+  if (conversation.snoozedUntil) tx.announce('snooze', conversation.snoozedUntil);
   return { conversation, message };
 }
 

@@ -35,7 +35,7 @@ function change(
   if (snoozedUntil?.getTime() !== previous.snoozedUntil?.getTime()) {
     const [before, after] = [previous.snoozedUntil, snoozedUntil].map(unixSecondsOrNull);
     changed.snoozed_until = { previous: before, current: after };
-    if (snoozedUntil) tx.announceSnooze(snoozedUntil);
+    if (snoozedUntil) tx.announce('snooze', snoozedUntil);
   }
   if (handoffReason !== previous.handoffReason)
     changed.handoff_reason = { previous: previous.handoffReason, current: handoffReason };

@@ -1,3 +1,4 @@
+import { announce } from '../../events/announcements.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { sweep } from '../upkeep/sweep.ts';
@@ -54,6 +55,6 @@ async function tell(database: Database, id: number): Promise<number> {
   if (!row) return 0;
   const { account_id: accountId, account_name: name, consecutive_failures: failures, ...webhook } = row;
   const reason = `Every attempt has failed for an hour, ${failures} by now`;
-  database.announce('notice', { what: 'failing', account: { id: accountId, name }, webhook, reason });
+  announce(database, 'notice', { what: 'failing', account: { id: accountId, name }, webhook, reason });
   return 1;
 }

@@ -1,3 +1,4 @@
+import { dueAt } from '../../events/announcements.ts';
 import { invalid, notFound } from '../../errors.ts';
 import type { Endpoint } from '../../deliveries/core/endpoint.ts';
 import {
@@ -55,7 +56,7 @@ async function goOnRecovering(tx: Transaction, id: number): Promise<boolean> {
     leftOut,
     isOn: async (accountId, endpoint) => (await findAddress(tx.sql, accountId, endpoint)) !== null,
   });
-  if (due) tx.announceDue(due);
+  if (due) tx.announce('committed', dueAt(due, tx.account.id));
   return more;
 }
 

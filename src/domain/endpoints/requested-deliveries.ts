@@ -1,3 +1,4 @@
+import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
 import { cancelBacklog } from '../../deliveries/copies/backlogs.ts';
@@ -97,7 +98,7 @@ export async function sendTest(tx: Transaction, endpoint: Endpoint, wanted: stri
 // Behind an open circuit the next probe is due soon: somebody wants to know. Many requests make no more than one.
 async function sendSoon(tx: Transaction, endpoint: Endpoint): Promise<void> {
   await hurryProbe(tx.sql, endpoint);
-  tx.announceDue(endpoint);
+  tx.announce('committed', dueAt(endpoint, tx.account.id));
 }
 
 /**
@@ -144,6 +145,6 @@ export async function resume<Kind extends EndpointKind>(
   await save(tx.sql, server);
   await tx.sql(noteResumption[endpoint.kind], [endpoint.id]);
   await giveBackProbes(tx.sql, endpoint.kind, [endpoint.id]);
-  tx.announceDue(endpoint);
+  tx.announce('committed', dueAt(endpoint, tx.account.id));
   return server as Servers[Kind];
 }

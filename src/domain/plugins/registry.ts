@@ -8,7 +8,7 @@ import { isRunnable } from './rows.ts';
  * plugins again after the commit.
  */
 export async function beginChange(tx: OuterTransaction): Promise<void> {
-  tx.announcePlugins();
+  tx.announce('plugins', null);
   await tx.sql('UPDATE plugin_registry SET revision = revision + 1');
 }
 

@@ -56,10 +56,8 @@ export class StageTransaction extends Transaction {
     this.#stage.record(name, subject, { depth: this.actor.depth, bot });
   }
 
-  /** The stage itself knows when the snooze ends. */
-  override announceSnooze(): void {}
-
-  override announceCall(): void {}
+  /** The stage itself knows when snoozes end and calls are due. */
+  override announce(): void {}
 
   override savepoint<Result>(work: (tx: this) => Promise<Result>): Promise<Result> {
     return work(this);

@@ -1,0 +1,60 @@
+import type { Database } from '../postgres/database.ts';
+import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
+
+/** What committed work announces within its process, by topic. */
+export interface Announcements {
+  /** Whether events were recorded, and the endpoints that have deliveries to make. */
+  committed: { events: boolean; deliveries: readonly TouchedEndpoint[] };
+  /** When a snooze ends. */
+  snooze: Date;
+  /** When a bot wants to be called. */
+  call: Date;
+  /** Plugins have changed; other processes get to know it too. */
+  plugins: null;
+  /** There may be articles to embed. */
+  articles: null;
+  run: RunFigures;
+  notice: WebhookNotice;
+}
+
+/** A run of a bot that was recorded. */
+export interface RunFigures {
+  plugin: string;
+  outcome: string;
+  cpuSeconds: number;
+}
+
+/** What the administrators of an account should know of a webhook: it was switched off, or has been failing for an hour. */
+export interface WebhookNotice {
+  what: 'disabled' | 'failing';
+  account: { id: number; name: string };
+  webhook: { id: number; name: string | null; url: string };
+  reason: string;
+}
+
+/** Announces what was committed already; within a transaction see Transaction.announce. */
+export function announce<Topic extends keyof Announcements>(
+  { announcements }: Database,
+  topic: Topic,
+  value: Announcements[Topic],
+): void {
+  announcements.emit(topic, value);
+}
+
+/** Calls `listener` for each announcement of the topic, of any pool of the process. */
+export function onAnnounced<Topic extends keyof Announcements>(
+  { announcements }: Database,
+  topic: Topic,
+  listener: (value: Announcements[Topic]) => void,
+): void {
+  announcements.on(topic, listener);
+}
+
+/** That something may be due at an endpoint, live or asked for. */
+export function dueAt(
+  { kind, id }: Pick<TouchedEndpoint, 'kind' | 'id'>,
+  accountId: number,
+): Announcements['committed'] {
+  const endpoint = { kind, id, accountId };
+  return { events: false, deliveries: [endpoint, { ...endpoint, isSide: true }] };
+}
