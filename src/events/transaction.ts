@@ -4,11 +4,9 @@ import type { Statement } from '../postgres/sql-transaction.ts';
 import type { Presumed } from '../records/conversations/presumed.ts';
 import type { ConversationDraft, RowChoice } from '../records/conversations/locked.ts';
 import type { Conversation, Named } from '../records/conversations/conversation.ts';
-import { HeldConversations } from '../records/conversations/held.ts';
 import { nextMessageId, type Message, type MessageDraft } from '../records/messages/message.ts';
 import { announce, type Announcements } from './announcements.ts';
 import type { EventName, Subject } from './catalog.ts';
-import { wantingAccounts } from './formats/wanting.ts';
 import { eventOf, type BotDecision } from './outbox.ts';
 import { commitWithRetries, type LastStatement, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
 
@@ -136,8 +134,7 @@ export class Transaction extends OuterTransaction {
     this.account = account;
     this.actor = actor;
     this.accountId = account.id;
-    this.#part = unit.parts.get(account.id) ?? { conversations: new HeldConversations(), messages: [], events: [] };
-    unit.parts.set(account.id, this.#part);
+    this.#part = unit.partOf(account.id);
   }
 
   /** The same transaction with another actor. */
@@ -209,7 +206,7 @@ export class Transaction extends OuterTransaction {
    */
   record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
     const { database } = this.unit;
-    const isFormatWanted = wantingAccounts(database).has(this.accountId);
+    const isFormatWanted = this.#part.isFormatWanted ?? true;
     const { kind, id, depth } = this.actor;
     // A run acts at a depth of its own, above 0.
     const requestedBy = kind === 'agent_bot' && depth === 0 ? id : null;

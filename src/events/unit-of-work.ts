@@ -1,16 +1,16 @@
 import { enqueue } from '../deliveries/lanes/enqueue.ts';
 import type { Database } from '../postgres/database.ts';
-import { isLockTimeout, isOutage, isRetryable, isUnformatted } from '../postgres/errors.ts';
+import { isLockTimeout, isOutage, isRetryable } from '../postgres/errors.ts';
 import type { Sql } from '../postgres/sql.ts';
 import type { SqlTransaction, Statement } from '../postgres/sql-transaction.ts';
 import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
 import { writeSet } from '../postgres/write-set.ts';
 import { writeConversations } from '../records/conversations/held-changes.ts';
-import type { HeldConversations } from '../records/conversations/held.ts';
+import { HeldConversations } from '../records/conversations/held.ts';
 import { insertMessages, type Message } from '../records/messages/message.ts';
 import { announce } from './announcements.ts';
 import { formatEvents } from './formats/format-events.ts';
-import { wantingAccounts } from './formats/wanting.ts';
+import { wantsAny } from './formats/surroundings.ts';
 import type { RecordedEvent } from './outbox.ts';
 
 /** What a transaction has to write in one account. */
@@ -20,6 +20,9 @@ export interface Part {
   messages: Message[];
   /** Recorded events, with a delivery to make for each subscriber. */
   events: RecordedEvent[];
+  /** Whether a subscriber may want bodies in another format; null until the database has answered. */
+  isFormatWanted: boolean | null;
+  readonly formatAnswered: Promise<void>;
 }
 
 /** A statement that is sent with the commit; `answered` gets its rows once it is committed. */
@@ -52,6 +55,20 @@ export class UnitOfWork {
     this.sql = transaction.sql;
     this.mayPresume = mayPresume;
     this.now = database.clock.now();
+  }
+
+  /** What is to be written in an account. Asks together with the next statement for formats, so that this costs no round trip. */
+  partOf(accountId: number): Part {
+    const known = this.parts.get(accountId);
+    if (known) return known;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const fresh = { isFormatWanted: null, formatAnswered: promise };
+    const part: Part = { conversations: new HeldConversations(), messages: [], events: [], ...fresh };
+    this.parts.set(accountId, part);
+    const answered = wantsAny(this.sql, accountId).then((isWanted) => void (part.isFormatWanted = isWanted));
+    // Its failure is that of the statement after it.
+    answered.catch(() => undefined).finally(resolve);
+    return part;
   }
 
   /** Starts `work` after the outermost commit; never inside the transaction, and never after a rollback. */
@@ -124,10 +141,16 @@ export class UnitOfWork {
 
   // In one round trip, of accounts with subscribers that want bodies in another format: of others nothing is asked.
   async #format(): Promise<void> {
+    const links = this.database.fileLinks;
     for (const [accountId, part] of this.parts) {
       const events = part.events.filter(({ kept }) => kept !== null);
       if (events.length === 0) continue;
-      await Promise.all([this.#writeRowsOf(accountId, part), formatEvents(this, accountId, events)]);
+      await part.formatAnswered;
+      if (!part.isFormatWanted) continue;
+      await Promise.all([
+        this.#writeRowsOf(accountId, part),
+        formatEvents({ sql: this.sql, links }, accountId, events),
+      ]);
     }
   }
 
@@ -205,7 +228,6 @@ async function commitOnce<Result>(
     proof?.committed();
     return done.value;
   } catch (error) {
-    if (isUnformatted(error)) for (const id of unit.parts.keys()) wantingAccounts(database).add(id);
     throw unit.mayHaveMisled(error) ? new Misled('The transaction presumed something', { cause: error }) : error;
   } finally {
     await transaction.end();
@@ -216,8 +238,7 @@ const tries = 5;
 
 /**
  * Runs `work` and commits. After a deadlock or a serialization failure (on the engine's pool after a lock timeout too) it is
- * run again from the start, and when it fails after it presumed something, without presumptions. So it is when a subscriber
- * wants bodies in another format that the account was not known to want.
+ * run again from the start, and when it fails after it presumed something, without presumptions.
  */
 export async function commitWithRetries<Result>(
   database: Database,
@@ -231,7 +252,7 @@ export async function commitWithRetries<Result>(
     } catch (error) {
       mayPresume = false;
       if (error instanceof Misled) continue;
-      const mayPass = isRetryable(error) || isUnformatted(error) || (database.retriesLocks && isLockTimeout(error));
+      const mayPass = isRetryable(error) || (database.retriesLocks && isLockTimeout(error));
       if (attempt >= tries || !mayPass) throw error;
     }
   }

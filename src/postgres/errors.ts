@@ -50,11 +50,6 @@ export function isStaleDelivery(error: unknown): boolean {
   return codeOf(error) === 'STALE';
 }
 
-/** True if the database refused events without a body that a subscriber wants (`refuse_unformatted`). */
-export function isUnformatted(error: unknown): boolean {
-  return codeOf(error) === 'NOFMT';
-}
-
 /** The name of the unique constraint that was violated; null for any other error. */
 export function brokenUniqueConstraint(error: unknown): string | null {
   if (codeOf(error) !== '23505') return null;

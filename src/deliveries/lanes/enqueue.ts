@@ -53,7 +53,7 @@ const maxSingly = 4;
 /**
  * Writes an account's events (which get their feed positions later, see events/feed.ts), a delivery for each of their
  * subscribers, in the subscriber's format, and makes the lanes of those due, in the order of lock-order.ts. Answers the
- * endpoints (`kind`, `id`) with new deliveries. Fails (see isUnformatted) when a subscriber wants a body that was not made.
+ * endpoints (`kind`, `id`) with new deliveries.
  */
 export function enqueue(events: readonly NewEvent[]): Part[] {
   if (events.length === 0) return [];
@@ -77,9 +77,9 @@ function arraysFrom(first: number): string {
   return types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
 }
 
-// Null for the default. Which subscribers an event has is known here for certain, in the snapshot that finds them.
-const formatFor = (format: string): string => `CASE WHEN ${format} <> 'default' THEN
-  CASE WHEN e.is_formatted AND e.chatwoot_payload IS NULL THEN refuse_unformatted() ELSE ${format} END END`;
+// Null for the default, which a subscriber gets too that wants another one only since the transaction began: its body was not made.
+const formatFor = (format: string): string =>
+  `CASE WHEN ${format} <> 'default' AND (e.chatwoot_payload IS NOT NULL OR NOT e.is_formatted) THEN ${format} END`;
 
 // A bot's server does not say which event it reacts to: the last one of the conversation that it was sent, if that is one of the
 // last hundred. Its requests alone never reach a depth at which it is not told (bot-loops.ts counts them), but a run that they

@@ -26,7 +26,7 @@ export class StageTransaction extends Transaction {
   constructor(stage: StageState, actor: Actor, said: Message[] = []) {
     const { now, conversation } = stage;
     // The parts of a unit of work that verbs reach through the members that this class keeps.
-    const unit = { now, sql: sqlOf(stage), parts: new Map(), afterCommit: () => undefined };
+    const unit = { now, sql: sqlOf(stage), partOf: () => null, afterCommit: () => undefined };
     super(unit as unknown as UnitOfWork, { account: conversation.account, actor });
     this.#stage = stage;
     this.#said = said;

@@ -40,12 +40,8 @@ export const events = `
   INSERT INTO event_feed_heads (account_id, position)
     SELECT account_id, max(position) FROM event_feed GROUP BY account_id;
 
-  -- A statement calls one of these when it finds that its transaction may not go on: the statements sent with it do not run.
+  -- A statement calls it when it finds that its transaction may not go on: the statements sent with it do not run.
   CREATE FUNCTION refuse_presumption() RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN
     RAISE EXCEPTION USING ERRCODE = 'AMISS', MESSAGE = 'what the transaction presumed is not so';
-  END $$;
-  CREATE FUNCTION refuse_unformatted() RETURNS text LANGUAGE plpgsql AS $$
-  BEGIN
-    RAISE EXCEPTION USING ERRCODE = 'NOFMT', MESSAGE = 'a subscriber wants a body of the event in another format';
   END $$;`;
