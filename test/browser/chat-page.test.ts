@@ -99,7 +99,7 @@ describe('the chat page in a browser', function () {
     const { page } = watched;
     await signIn(page);
     await say(page, 'What are your opening hours?');
-    await behind(page).getByText('Faq answers: it is the bot of this inbox.').waitFor();
+    await behind(page).getByText('Faq answers (bot of the inbox).').waitFor();
     expect(await behind(page).getByText('Offline: no live updates.').count()).to.equal(0);
     await page.evaluate(`fetch('/sign_in', { method: 'DELETE' })`);
     await behind(page).getByRole('status').filter({ hasText: 'Offline: no live updates.' }).waitFor();
@@ -114,7 +114,7 @@ describe('the chat page in a browser', function () {
     const trace = behind(page);
     await say(page, 'What are your opening hours?');
     await answers(page).first().waitFor();
-    await trace.getByText('Faq answers: it is the bot of this inbox.').waitFor();
+    await trace.getByText('Faq answers (bot of the inbox).').waitFor();
     await trace
       .getByText(/Run \d+: ok/)
       .first()
@@ -147,7 +147,7 @@ describe('the chat page in a browser', function () {
       .first()
       .waitFor();
     await trace.getByRole('button', { name: 'Resume bot' }).click();
-    await trace.getByText('Faq answers: it is the bot of this inbox.').waitFor();
+    await trace.getByText('Faq answers (bot of the inbox).').waitFor();
     await trace.getByRole('button', { name: 'Snooze' }).click();
     await trace.getByText('conversation status changed: now snoozed').waitFor();
     await trace.getByRole('button', { name: 'Resolve' }).click();

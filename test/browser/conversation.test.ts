@@ -77,13 +77,13 @@ describe('a conversation in the console', function () {
     const told = await lane(first).getByRole('link', { name: 'Webhook' }).getAttribute('href');
     const { body: delivery } = await app.get(`deliveries/${told?.split('/').at(-1)}`);
     expect(delivery).to.include({ event: 'message_created', conversation_id: id, state: 'delivered' });
-    await answering('Faq answers: it is the bot of this inbox.');
+    await answering('Faq answers (bot of the inbox).');
     const second = await customers.says(id, 'I want to speak to a human');
     await lane(second).getByText('handoff: ').waitFor();
     await answering('Faq is paused: handed off to an agent.');
     await page.getByText('Handed off: requested by the bot').waitFor();
     const third = await customers.says(id, 'Hello?');
-    await lane(third).getByText('Faq is paused: handed off to an agent.').waitFor();
+    await lane(third).getByText('Faq not called: handed off to an agent.').waitFor();
     receiver.answerWith(failFirst());
     const fourth = await customers.says(id, 'Anybody?');
     await lane(fourth).getByText('Attempt 1: 500').waitFor();
@@ -96,7 +96,7 @@ describe('a conversation in the console', function () {
     const other = await customers.writes(plain, 'Bert', 'Hello');
     await open(other, 'Bert');
     await lane((await messages(other))[0].id)
-      .getByText('No bot was called')
+      .getByText('No bot called')
       .waitFor();
     await answering('No bot: agents answer.');
     watched.expectNoProblems();
@@ -108,12 +108,12 @@ describe('a conversation in the console', function () {
     await said('We are here').waitFor();
     await press('Take over');
     await answering('Faq is paused: an agent is assigned.');
-    await page.getByText('With Administrator').waitFor();
+    await page.getByText('Assigned to Administrator').waitFor();
     expect(await button('Take over').isDisabled()).to.equal(true);
     const next = await customers.says(id, question);
-    await lane(next).getByText('Faq is paused: an agent is assigned.').waitFor();
+    await lane(next).getByText('Faq not called: an agent is assigned.').waitFor();
     await press('Resume bot');
-    await answering('Faq answers: it is the bot of this inbox.');
+    await answering('Faq answers (bot of the inbox).');
     expect(await record(id)).to.deep.include({ status: 'pending' });
     const last = await customers.says(id, question);
     await lane(last).getByText('Faq is called').waitFor();
@@ -124,14 +124,14 @@ describe('a conversation in the console', function () {
   it('gives back what somebody has just taken, though the page is not told yet who', async () => {
     const id = await customers.writes(served, 'Bea', question);
     await open(id, 'Bea');
-    await answering('Faq answers: it is the bot of this inbox.');
+    await answering('Faq answers (bot of the inbox).');
     const held = new HeldAnswers();
     await page.route(`**/api/v1/accounts/1/conversations/${id}`, held.hold);
     await app.post(`conversations/${id}/assignments`, { assignee_id: agent.id });
     await answering('Faq is paused: an agent is assigned.');
-    expect(await page.getByText('With Grace').count()).to.equal(0);
+    expect(await page.getByText('Assigned to Grace').count()).to.equal(0);
     await press('Resume bot');
-    await answering('Faq answers: it is the bot of this inbox.');
+    await answering('Faq answers (bot of the inbox).');
     expect((await record(id)).meta.assignee).to.equal(null);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     held.release();
@@ -142,11 +142,11 @@ describe('a conversation in the console', function () {
     const id = await customers.writes(served, 'Cleo', question);
     await open(id, 'Cleo');
     await page.getByLabel('Bot for this conversation').selectOption('Second');
-    await answering('Second answers: it is the bot of this conversation.');
+    await answering('Second answers (bot of the conversation).');
     const next = await customers.says(id, question);
     await lane(next).getByText('Second called (bot of the conversation).').waitFor();
     await page.getByLabel('Bot for this conversation').selectOption('Bot of the inbox');
-    await answering('Faq answers: it is the bot of this inbox.');
+    await answering('Faq answers (bot of the inbox).');
     expect((await app.get(`conversations/${id}/agent_bot`)).body.chosen_by).to.equal('inbox');
     watched.expectNoProblems();
   });
@@ -302,7 +302,7 @@ describe('a conversation in the console', function () {
     await its.getByText('reply: We are here').waitFor();
     expect(await its.getByRole('link', { name: 'Webhook' }).count()).to.equal(0);
     await own.page.getByRole('button', { name: 'Take over' }).click();
-    await own.page.getByText('With Grace').waitFor();
+    await own.page.getByText('Assigned to Grace').waitFor();
     own.expectNoProblems();
     await own.page.goto(`${app.url}/console/conversations/${hidden}`);
     await own.page.getByRole('alert').filter({ hasText: 'You may not see this conversation' }).waitFor();

@@ -24,11 +24,11 @@ describe('the layout of the console', function () {
     for (let index = 0; index < 20; index += 1) {
       conversation = await customers.writes(inbox, names[index % names.length] ?? '', `Where is my order? ${long}`);
     }
+    const subscriptions = ['message_created', 'conversation_status_changed'];
+    await app.post('webhooks', { url: `https://example.com/${long}`, name: 'Ledger of accounting', subscriptions });
     for (let index = 0; index < 15; index += 1) await customers.says(conversation, `Message ${index}`);
     await app.post('labels', { title: 'very-important-customer', color: '#ff0000' });
     await app.post(`conversations/${conversation}/labels`, { labels: ['very-important-customer'] });
-    const subscriptions = ['message_created', 'conversation_status_changed'];
-    await app.post('webhooks', { url: `https://example.com/${long}`, name: 'Ledger of accounting', subscriptions });
     ({ page } = await signedIn(browser, app, adminToken));
   });
 

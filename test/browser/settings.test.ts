@@ -60,10 +60,10 @@ describe('the settings in the console', function () {
     await toast('Bot saved.');
     expect((await app.get(`inboxes/${id}/agent_bot`)).body.agent_bot).to.not.equal(null);
     await page.getByLabel('Allowed origins').fill('https://shop.example.com\nnonsense');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Allowed origins').fill('https://shop.example.com');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await toast('Saved.');
     expect((await app.get(`inboxes/${id}`)).body.allowed_origins).to.deep.equal(['https://shop.example.com']);
     await page.getByRole('button', { name: 'Members' }).click();

@@ -123,7 +123,7 @@ describe('webhooks in the console', function () {
     expect(post!.headers).to.include({ 'webhook-test': 'true' });
     expect(post!.body).to.include({ event: 'message_created' });
     sending.receiver.answerWith(fail);
-    await page.getByLabel('Sample of', { exact: true }).selectOption('contact_deleted');
+    await page.getByLabel('Test event', { exact: true }).selectOption('contact_deleted');
     await button('Send test').click();
     await page.getByText('Test failed: bad_status').waitFor();
     expect((await sending.receiver.waitFor(2))[1]!.body).to.include({ event: 'contact_deleted' });

@@ -33,9 +33,10 @@ export function RunTable({ runs, names, empty }: Props) {
         {
           title: 'Conversation',
           kind: 'fit',
+          isExtra: true,
           cell: ({ conversation_id: id }) => <a href={`/console/conversations/${id}`}>{id}</a>,
         },
-        { title: 'Event', kind: 'text', cell: ({ event }) => <code>{event.name}</code> },
+        { title: 'Event', kind: 'text', isExtra: true, cell: ({ event }) => <code>{event.name}</code> },
         { title: 'Outcome', kind: 'fit', cell: ({ outcome }) => <Outcome name={outcome} /> },
         { title: 'Result', kind: 'text', cell: (run) => deedsOf(run) },
         { title: 'Duration', kind: 'fit', isExtra: true, cell: ({ wall_ms: ms }) => `${ms} ms` },

@@ -125,6 +125,7 @@ function columnsOf(receivers: ReadonlyMap<number, string> | undefined): Column<D
     {
       title: 'Conversation',
       kind: 'fit',
+      isExtra: true,
       cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
     },
     { title: 'State', kind: 'fit', cell: ({ state }) => <State state={state} /> },

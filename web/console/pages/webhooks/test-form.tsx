@@ -15,7 +15,7 @@ export function TestForm({ webhook, sent }: { webhook: Webhook; sent: () => Prom
       <h2>Send a test</h2>
       <div class="filters">
         <ChoiceField
-          label="Event"
+          label="Test event"
           value={event}
           onChange={setEvent}
           options={webhookEvents.map((name) => [name, name] as const)}
