@@ -37,7 +37,7 @@ describe('the charts of the console', function () {
   it('say what to do where nothing has happened', async () => {
     await open();
     await chart('Replies').getByText('No replies in this period').waitFor();
-    await chart('Delivery success').getByText('Make a webhook').waitFor();
+    await chart('Delivery success rate').getByText('No deliveries in this period').waitFor();
     await page.getByText('None', { exact: true }).waitFor();
     await expectAtAllWidths(watched);
     watched.expectNoProblems();
@@ -70,10 +70,10 @@ describe('the charts of the console', function () {
         .filter({ has: page.locator(`time[datetime="${new Date(hour.getTime() - hours * hourMs).toISOString()}"]`) });
     await open();
     const wanted: readonly (readonly [string, readonly string[]])[] = [
-      ['Messages of customers', ['7']],
+      ['Customer messages', ['7']],
       ['Replies', ['5', '2']],
       ['Handoffs', ['3', '0']],
-      ['Delivery success', ['87.5 %']],
+      ['Delivery success rate', ['87.5 %']],
       ['Response time, p95', ['32 ms']],
       ['Oldest pending delivery', ['90 s']],
     ];
@@ -85,7 +85,7 @@ describe('the charts of the console', function () {
       const cells = await rowOf(name, 0).locator('td').allTextContents();
       expect(cells.slice(1), name).to.deep.equal(figures);
     }
-    expect(await rowOf('Messages of customers', 3).locator('td').allTextContents()).to.include('4');
+    expect(await rowOf('Customer messages', 3).locator('td').allTextContents()).to.include('4');
     expect(await chart('Handoffs').locator('th').allTextContents()).to.include.members(['keyword', 'no_answer']);
     await expectAtAllWidths(watched);
     watched.expectNoProblems();
@@ -95,8 +95,8 @@ describe('the charts of the console', function () {
     await page.getByLabel('Period').selectOption('year');
     await page.waitForURL(/span=year/);
     await page.getByText('days are those of UTC').waitFor();
-    await chart('Messages of customers').locator('summary').click();
-    const table = chart('Messages of customers').locator('details tbody tr');
+    await chart('Customer messages').locator('summary').click();
+    const table = chart('Customer messages').locator('details tbody tr');
     await app.eventually(async () => (await table.count()) >= 365);
     const sum = (await table.locator('td:last-child').allTextContents()).reduce((all, one) => all + Number(one), 0);
     expect(sum).to.equal(11);

@@ -231,7 +231,7 @@ describe('a conversation in the console', function () {
       team: { id: team, name: 'Parcels' },
     });
     await press('Assign');
-    await page.getByLabel('Agent').selectOption('Nobody');
+    await page.getByLabel('Agent').selectOption('Unassigned');
     await press('Save');
     await page.getByText('Unassigned').waitFor();
     await page.getByLabel('Priority').selectOption('high');

@@ -75,14 +75,14 @@ function Charts({ report }: { report: Report }) {
 
 function chartsOf(report: Report) {
   const { times, line, reasons } = fill(report);
-  const noMessages = 'Nobody wrote anything in this time. Open the chat page of an inbox, and write.';
-  const nothingSent = 'Nothing was sent in this time. Make a webhook, and events are sent to it.';
+  const noMessages = 'No messages in this period.';
+  const nothingSent = 'No deliveries in this period.';
   return {
     times,
     charts: [
       {
-        title: 'Messages of customers',
-        about: 'How many public messages customers wrote.',
+        title: 'Customer messages',
+        about: 'Public messages by customers',
         series: [line('Customers', ({ messages }) => messages.customers)],
         empty: noMessages,
       },
