@@ -4663,3 +4663,165 @@ close_hour?: (number | null)
  */
 close_minutes?: (number | null)
 }
+
+/** The settings of the service by the environment variables of schemas/config.json. */
+export interface Settings {
+  /** TCP port the HTTP API listens on; 0 picks a free one. */
+  readonly port: number;
+  /** Address the HTTP API listens on. */
+  readonly host: string;
+  /** PostgreSQL to use, `postgresql://user:password@host:port/database`. */
+  readonly databaseUrl: string | null;
+  /** Folder of the embedded database and of the generated secret key. */
+  readonly dataDir: string;
+  /** API access token of the first administrator (and platform administrator) of account 1, taken at the first start: at least 20 printable ASCII characters, no spaces. */
+  readonly bootstrapAdminToken: string | null;
+  /** Furnish the first account with demonstration data at the first start, and have a webhook receiver to try things with (`/play`), for which one loopback address may be called. */
+  readonly demo: boolean;
+  /** What this process does: `web` answers HTTP, `engine` delivers events and runs bots, `all` does both. */
+  readonly role: 'all' | 'web' | 'engine';
+  /** Private address ranges that webhooks and plugins may reach, separated by commas: `10.0.0.0/8,127.0.0.1/32`. */
+  readonly outboundAllowCidrs: readonly string[];
+  /** Requests one access token may make per minute, in each process: two web processes allow twice as much, and a restart begins anew; 0 switches the limit off. */
+  readonly rateLimitPerMinute: number;
+  /** Number of reverse proxies in a row in front of the service: the client's address is the entry of X-Forwarded-For at this place, counted from the end. 0 = none; the header is ignored. */
+  readonly trustedProxies: number;
+  /** Widget sessions one address may open per minute, in each process; 0 switches the limit off. */
+  readonly widgetSessionsPerMinute: number;
+  /** Bytes that widgets at one address may store per minute, in each process; 0 switches the limit off. */
+  readonly widgetBytesPerMinute: number;
+  /** Hours for which a person stays signed in in a browser. */
+  readonly signInHours: number;
+  /** Attempts to sign in that one address may make per minute, in each process; 0 switches the limit off. */
+  readonly signInsPerMinute: number;
+  /** Least severe level that is logged. */
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  /** Key that encrypts stored secrets, at least 32 characters. Needed with `DATABASE_URL`, unless `DATA_DIR/secret-key` exists. */
+  readonly secretKey: string;
+  /** Largest request body, in bytes; the limit of operations without message text and attributes is 192 KB. */
+  readonly bodyLimitBytes: number;
+  /** Largest file of a message, in bytes. */
+  readonly attachmentBytes: number;
+  /** Files that one message may have at most. */
+  readonly attachmentsPerMessage: number;
+  /** Largest form of a message with all of its files, in bytes; at least `ATTACHMENT_BYTES`. */
+  readonly attachmentFormBytes: number;
+  /** Hours for which a link to a file is good, and a day at most beyond (an hour, where less than 24). Events carry such links, and receivers may get them days later. */
+  readonly attachmentLinkHours: number;
+  /** Object store that keeps the files of messages in place of the database: any that speaks as S3 does, by path, at a public or a private address. What the database has stays there. */
+  readonly attachmentS3Endpoint: string | null;
+  /** Its bucket. */
+  readonly attachmentS3Bucket: string | null;
+  /** Its region. */
+  readonly attachmentS3Region: string;
+  /** The access key for it. */
+  readonly attachmentS3AccessKeyId: string | null;
+  /** The secret of the access key. */
+  readonly attachmentS3SecretAccessKey: string | null;
+  /** Highest number of forms with files that one process has in memory; others wait for 5 seconds, and are then answered with 503. */
+  readonly uploadsInFlight: number;
+  /** Longest time that a form with files, an archive of articles or a plugin may take to arrive, in milliseconds, as long as 1 KB a second comes; all other requests have 20 seconds. */
+  readonly uploadTimeoutMs: number;
+  /** Bytes of files that widgets, and clients of inboxes, at one address may send per minute, counted before they arrive, in each process; 0 switches the limit off. */
+  readonly widgetUploadBytesPerMinute: number;
+  /** Highest number of HTTP connections of one process; above it, the one that was idle for the longest time is closed. */
+  readonly connections: number;
+  /** Highest number of HTTP connections of one address; above it, the one that was idle for the longest time is closed. Not applied with `TRUSTED_PROXIES`. */
+  readonly connectionsPerAddress: number;
+  /** Highest number of streams of events (`GET …/events/stream`) that one account has open at one process; further ones get 429. Contacts leave a quarter of them to agents. */
+  readonly eventStreamsPerAccount: number;
+  /** Highest number of streams that the contacts of one inbox have open at one process; further ones get 429. */
+  readonly widgetStreamsPerInbox: number;
+  /** Highest number of streams that contacts at one address have open at one process; further ones get 429. */
+  readonly widgetStreamsPerAddress: number;
+  /** Highest number of database connections of one process, besides up to 4 of the alarm clock and one on which processes wake each other. */
+  readonly databasePoolMax: number;
+  /** Number of the connections of `DATABASE_POOL_MAX` that are reserved for deliveries, bots and sweeps with the role `all`; requests use the others. */
+  readonly databasePoolEngine: number | null;
+  /** How long a start waits for its database, in milliseconds. */
+  readonly databaseStartTimeoutMs: number;
+  /** Longest run of one SQL statement, in milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** Longest wait for a row that another transaction has locked, in milliseconds; after it, a request is answered with 503 and Retry-After. Must be longer than PostgreSQL's `deadlock_timeout` (1 s), so that deadlocks are detected first. */
+  readonly lockTimeoutMs: number;
+  /** Longest time between two statements of a transaction, in milliseconds; after it, the database ends the transaction and releases its locks. */
+  readonly idleInTransactionTimeoutMs: number;
+  /** Longest wait for a webhook receiver's answer, in milliseconds. */
+  readonly webhookTimeoutMs: number;
+  /** Interval at which the engine looks for due deliveries even if no commit announced any, in milliseconds; while nothing is due, it grows to 20 times as much. */
+  readonly enginePollMs: number;
+  /** Highest number of concurrent deliveries of one process. */
+  readonly engineInFlight: number;
+  /** Highest number of concurrent deliveries to one endpoint. */
+  readonly endpointInFlight: number;
+  /** Time for which a process may work on a claimed delivery before another one may claim it, in seconds; must be longer than `WEBHOOK_TIMEOUT_MS`. */
+  readonly leaseSeconds: number;
+  /** Number of failed attempts of a delivery during which later deliveries of the same conversation to the same endpoint wait; 0 = deliveries are not kept in order. */
+  readonly holdAttempts: number;
+  /** Highest number of processes that run plugins: one is kept, others start when runs wait for them and end after a minute without any. If there are several, a quarter of them (at least one) is reserved for quick bots; a single one lets slow bots delay all others. */
+  readonly sandboxRunners: number;
+  /** Highest number of plugin runs that wait for a sandbox process. */
+  readonly sandboxQueue: number;
+  /** Resident memory above which a sandbox process is killed, in megabytes. */
+  readonly sandboxMaxRssMb: number;
+  /** Highest number of plugin runs of one process that wait for calls such as `ctx.fetch` beside those of `ENGINE_IN_FLIGHT`; beyond it a waiting run counts as a delivery in progress. */
+  readonly waitingRuns: number;
+  /** Highest number of such runs of one account. */
+  readonly waitingRunsPerAccount: number;
+  /** Longest request of a plugin (`ctx.fetch`), in milliseconds. */
+  readonly botFetchTimeoutMs: number;
+  /** Bytes that one bot may store in one account: keys and values of all conversations, all contacts and the account together. */
+  readonly botStorageBytes: number;
+  /** Largest answer to a request of a plugin, in bytes. */
+  readonly botFetchMaxBytes: number;
+  /** Model server of accounts that set none of their own: any server with the API of OpenAI (chat completions), at a public or a private address. Without it AI bots answer with passages of the knowledge base. */
+  readonly llmBaseUrl: string | null;
+  /** Its API key. */
+  readonly llmApiKey: string | null;
+  /** The model that it is asked for. Needed with `LLM_BASE_URL`. */
+  readonly llmModel: string | null;
+  /** Longest attempt to get an answer of a model, in milliseconds; there are two at most. */
+  readonly llmTimeoutMs: number;
+  /** Longest time for which one run of a plugin waits for models, in milliseconds. */
+  readonly llmRunMs: number;
+  /** Tokens that a model may write for one answer. */
+  readonly llmMaxTokens: number;
+  /** The model of that server for embeddings, by which articles are also found by what they mean. Without it they are found by their words. */
+  readonly llmEmbeddingModel: string | null;
+  /** Cosine similarity from which on a passage is found by what it means, and answers, in hundredths. It depends on the model. */
+  readonly llmEmbeddingSimilarity: number;
+  /** How long bots that answer bursts of messages once (`ctx.settled`) wait after the customer's last message, in milliseconds. */
+  readonly burstQuietMs: number;
+  /** How long they wait in all, in milliseconds. */
+  readonly burstMaxMs: number;
+  /** Folders of plugins, separated by commas; each contains one folder per plugin. Of two with the same plugin, the one that was there first has it. A path is relative to the working directory. */
+  readonly pluginDirs: readonly string[];
+  /** Largest archive of a plugin that may be uploaded, in bytes. */
+  readonly pluginArchiveBytes: number;
+  /** Bytes of all files of an archive together at most. */
+  readonly pluginUnpackedBytes: number;
+  /** Files and folders of an archive at most. */
+  readonly pluginEntries: number;
+  /** Largest file of articles that may be imported at once, in bytes. */
+  readonly articleImportBytes: number;
+  /** Public keys (Ed25519, base64) of those whose signatures of plugins are trusted, separated by commas. */
+  readonly pluginTrustedKeys: readonly string[];
+  /** What happens to an uploaded plugin without a signature of `PLUGIN_TRUSTED_KEYS`: `off` does not look at signatures, `warn` installs it with a warning in the log, `require` refuses it. Plugins in folders need none. */
+  readonly pluginSignatures: 'off' | 'warn' | 'require';
+  /** Token with which `/metrics` is read, as `Authorization: Bearer`; without one, `/metrics` answers callers on the same machine only. */
+  readonly metricsToken: string | null;
+  /** Time that a stopping process waits for current work to finish, in milliseconds. */
+  readonly shutdownTimeoutMs: number;
+  /** Number of days for which finished events and deliveries are kept, and the bot runs on them. */
+  readonly retentionDays: number;
+  /** Number of days for which records of bot runs are kept, with the code that ran; at most RETENTION_DAYS, as a run goes with its event. */
+  readonly runRetentionDays: number;
+  /** Number of days for which the hourly figures of reports are kept; they stay when events and deliveries are deleted. */
+  readonly reportRetentionDays: number;
+  /** Server that sends mail such as invitations, `smtps://user:password@host:port`. */
+  readonly smtpUrl: string | null;
+  /** Sender of mail, `Support <support@example.com>`. Needed with `SMTP_URL`. */
+  readonly mailFrom: string | null;
+  /** URL of the service for people, used in links in mail; without a slash at the end. */
+  readonly publicUrl: string | null;
+}

@@ -37,7 +37,7 @@ async function renderTypes(): Promise<string> {
   const files = names.map((name) => `${name}.json`).sort();
   const properties = Object.fromEntries(files.map((file) => [file.replace(/\.json$/, ''), { $ref: file }]));
   const all = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-  return compile(all as never, 'Schemas', {
+  const types = await compile(all as never, 'Schemas', {
     cwd: schemas,
     bannerComment: '// Generated from schemas/**/*.json by `npm run schemas`. Change the schemas, never this file.',
     format: false,
@@ -46,20 +46,42 @@ async function renderTypes(): Promise<string> {
     declareExternallyReferenced: true,
     $refOptions: { resolve: { file: { order: 1, read: readForTypes } } },
   });
+  return `${types.trimEnd()}\n\n${renderSettings()}`;
 }
 
 interface Setting {
   description: string;
+  type?: 'string' | 'integer' | 'boolean' | 'array';
+  enum?: readonly string[];
   default?: string | number | boolean;
   defaultText?: string;
+  /** Has a value though the schema has no default: it follows from others. */
+  'x-derived'?: true;
+}
+
+const settingTypes = { string: 'string', integer: 'number', boolean: 'boolean', array: 'readonly string[]' } as const;
+
+function readSettings(): [string, Setting][] {
+  const { properties } = JSON.parse(readFileSync(`${schemas}config.json`, 'utf8')) as {
+    properties: Record<string, Setting>;
+  };
+  return Object.entries(properties);
+}
+
+/** The type of the settings as the service has them: null where a setting has neither a value nor a default. */
+function renderSettings(): string {
+  const members = readSettings().map(([name, setting]) => {
+    const key = name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    const type = setting.enum?.map((value) => `'${value}'`).join(' | ') ?? settingTypes[setting.type ?? 'string'];
+    const hasValue = setting.default !== undefined || setting['x-derived'];
+    return `  /** ${setting.description} */\n  readonly ${key}: ${type}${hasValue ? '' : ' | null'};`;
+  });
+  return `/** The settings of the service by the environment variables of schemas/config.json. */\nexport interface Settings {\n${members.join('\n')}\n}\n`;
 }
 
 /** Writes the table of environment variables, a row per property of schemas/config.json. */
 function renderConfiguration(page: string): string {
-  const { properties } = JSON.parse(readFileSync(`${schemas}config.json`, 'utf8')) as {
-    properties: Record<string, Setting>;
-  };
-  const rows = Object.entries(properties).map(
+  const rows = readSettings().map(
     ([name, setting]) => `| \`${name}\` | ${setting.description} | ${setting.defaultText ?? setting.default ?? '–'} |`,
   );
   const table = ['| variable | meaning | default |', '|---|---|---|', ...rows].join('\n');

@@ -3,6 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import schema from '../schemas/config.json' with { type: 'json' };
+import type { Settings } from '../schemas/types.ts';
 import { explainSetting, type Setting } from './fault-sentences.ts';
 import { parseCidr } from './outbound/addresses.ts';
 import { databaseUrlProblem } from './postgres/database-url.ts';
@@ -10,123 +11,11 @@ import { OperatorError } from './lib/operator-error.ts';
 import { readPublicKey } from './lib/secrets/public-key.ts';
 import { readOrCreateSecretFile, readSecretFile } from './lib/secrets/secret-file.ts';
 
-/** The settings of the service, read once from the environment and frozen; schemas/config.json describes them. */
-export interface Config {
-  readonly port: number;
-  readonly host: string;
-  /** Null = the embedded database. Contains a password. */
-  readonly databaseUrl: string | null;
-  /** An absolute path. */
-  readonly dataDir: string;
-  /** Null = a token is generated. */
-  readonly bootstrapAdminToken: string | null;
-  readonly demo: boolean;
-  readonly role: 'all' | 'web' | 'engine';
-  readonly outboundAllowCidrs: readonly string[];
-  readonly rateLimitPerMinute: number;
-  readonly trustedProxies: number;
-  readonly widgetSessionsPerMinute: number;
-  readonly widgetBytesPerMinute: number;
-  readonly clientGuessesPerMinute: number;
-  readonly signInHours: number;
-  readonly signInsPerMinute: number;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  readonly secretKey: string;
-  readonly bodyLimitBytes: number;
-  readonly attachmentBytes: number;
-  readonly attachmentsPerMessage: number;
-  readonly attachmentFormBytes: number;
-  readonly attachmentLinkHours: number;
-  readonly attachmentS3Endpoint: string | null;
-  readonly attachmentS3Bucket: string | null;
-  readonly attachmentS3Region: string;
-  readonly attachmentS3AccessKeyId: string | null;
-  readonly attachmentS3SecretAccessKey: string | null;
-  readonly attachmentS3TimeoutMs: number;
-  readonly uploadsInFlight: number;
-  readonly uploadsPerAccount: number;
-  readonly uploadsOfVisitors: number;
-  readonly uploadsPerAddress: number;
-  readonly uploadStallMs: number;
-  readonly uploadBytesPerSecond: number;
-  readonly uploadTimeoutMs: number;
-  readonly widgetUploadBytesPerMinute: number;
-  readonly connections: number;
-  readonly connectionsPerAddress: number;
-  readonly eventStreamsPerAccount: number;
-  readonly widgetStreamsPerInbox: number;
-  readonly widgetStreamsPerAddress: number;
-  readonly databasePoolMax: number;
-  /** Null = a quarter of databasePoolMax. */
-  readonly databasePoolEngine: number | null;
-  readonly databaseStartTimeoutMs: number;
-  readonly statementTimeoutMs: number;
-  readonly lockTimeoutMs: number;
-  readonly idleInTransactionTimeoutMs: number;
-  readonly webhookTimeoutMs: number;
-  readonly enginePollMs: number;
-  readonly engineInFlight: number;
-  readonly endpointInFlight: number;
-  readonly engineResentInFlight: number;
-  readonly endpointResentInFlight: number;
-  readonly leaseSeconds: number;
-  readonly holdAttempts: number;
-  readonly sandboxRunners: number;
-  readonly sandboxQueue: number;
-  readonly replayRunners: number;
-  readonly replayQueue: number;
-  readonly sandboxMaxRssMb: number;
-  readonly waitingRuns: number;
-  readonly waitingRunsPerAccount: number;
-  readonly botFetchTimeoutMs: number;
-  readonly botFetchMaxBytes: number;
-  readonly botStorageBytes: number;
-  /** Null = accounts without a model server of their own have none. */
-  readonly llmBaseUrl: string | null;
-  /** Null = that server asks for none. */
-  readonly llmApiKey: string | null;
-  readonly llmModel: string | null;
-  readonly llmTimeoutMs: number;
-  readonly llmRunMs: number;
-  readonly llmMaxBytes: number;
-  readonly llmMaxTokens: number;
-  /** Null = articles of accounts without a model server of their own are found by their words alone. */
-  readonly llmEmbeddingModel: string | null;
-  /** In hundredths. */
-  readonly llmEmbeddingSimilarity: number;
-  readonly llmEmbeddingBatch: number;
-  readonly llmEmbeddingInFlight: number;
-  readonly llmEmbeddingMaxBytes: number;
-  readonly llmEmbeddingQueryMs: number;
-  readonly llmEmbeddingRetryMs: number;
-  readonly llmEmbeddingChanges: number;
-  readonly llmEmbeddingPassages: number;
-  readonly burstQuietMs: number;
-  readonly burstMaxMs: number;
-  /** Absolute paths; the defaults are relative to the project's folder. */
-  readonly pluginDirs: readonly string[];
-  readonly pluginPollMs: number;
-  readonly pluginCacheBytes: number;
-  readonly pluginArchiveBytes: number;
-  readonly pluginUnpackedBytes: number;
-  readonly pluginEntries: number;
-  readonly articleImportBytes: number;
-  readonly articleImportUnpackedBytes: number;
-  readonly articleImportEntries: number;
-  readonly pluginTrustedKeys: readonly string[];
-  readonly pluginSignatures: 'off' | 'warn' | 'require';
-  readonly ledgerTimeoutMs: number;
-  readonly metricsToken: string | null;
-  readonly shutdownTimeoutMs: number;
-  readonly retentionDays: number;
-  readonly runRetentionDays: number; // More than retentionDays means as many.
-  readonly reportRetentionDays: number;
-  /** Null = mail is not sent. Contains a password. */
-  readonly smtpUrl: string | null;
-  readonly mailFrom: string | null;
-  /** Without a slash at the end; null = the address that the service listens on. */
-  readonly publicUrl: string | null;
-}
+/**
+ * The settings of the service, read once from the environment (schemas/config.json describes them), and the limits that are no
+ * settings; frozen.
+ */
+export interface Config extends Settings, Limits {}
 
 /** Thrown for invalid settings. The message lists every problem and contains no secret value. */
 export class ConfigError extends OperatorError {
@@ -138,6 +27,62 @@ export class ConfigError extends OperatorError {
     this.problems = problems;
   }
 }
+
+/** Limits that no installation has had to set. Services of tests have others. */
+const limits = {
+  /** Passages whose embeddings are asked for at once. */
+  llmEmbeddingBatch: 32,
+  /** Accounts whose passages a process has embedded at the same time. */
+  llmEmbeddingInFlight: 4,
+  /** Largest answer with embeddings, in bytes. */
+  llmEmbeddingMaxBytes: 4_194_304,
+  /** How long a search waits for the embedding of its question, in milliseconds; then it finds by words alone. */
+  llmEmbeddingQueryMs: 1000,
+  /** First pause after a failure to embed passages, in milliseconds; it doubles with each further failure, up to an hour. */
+  llmEmbeddingRetryMs: 10_000,
+  /**
+   * How often within a day all passages of an account are embedded anew because its model, of the same name, answers vectors of
+   * another length; after that the account's `embeddings` fail until the day is over, or its `llm` is set.
+   */
+  llmEmbeddingChanges: 3,
+  /** Passages of an account whose embeddings a search compares: of more, those of the articles that were changed last. */
+  llmEmbeddingPassages: 50_000,
+  /** Forms with files of one account that a process has in memory; of several, one is left to its agents. */
+  uploadsPerAccount: 5,
+  /** Forms with files of widgets and of clients of inboxes, in all accounts together. */
+  uploadsOfVisitors: 6,
+  /** Forms with files of widgets and clients from one address. */
+  uploadsPerAddress: 2,
+  /** Longest time in which nothing of a form with files arrives, in milliseconds; then it is answered with 408. */
+  uploadStallMs: 15_000,
+  /** Forms with files that arrive more slowly are ended while others wait for their place (503), the slowest first. */
+  uploadBytesPerSecond: 131_072,
+  /** Requested deliveries (resends, recoveries, tests) of a process at the same time, beside the live ones. */
+  engineResentInFlight: 64,
+  /** Requested deliveries to one endpoint at the same time. */
+  endpointResentInFlight: 4,
+  /** Number of processes that repeat recorded runs; they are started when somebody asks, and end when nobody does. */
+  replayRunners: 1,
+  /** Highest number of repetitions of runs that wait for such a process; further ones are refused (503). */
+  replayQueue: 20,
+  /** Bytes of all articles of an imported archive together at most. */
+  articleImportUnpackedBytes: 33_554_432,
+  /** Articles of an imported file, or entries of an archive, at most. */
+  articleImportEntries: 10_000,
+  /** Longest time that one invariant of the ledger (`GET /platform/api/v1/ledger`) takes to check, in milliseconds. */
+  ledgerTimeoutMs: 60_000,
+  /** Interval at which each process looks whether plugins have changed, in milliseconds, beside the announcements of others. */
+  pluginPollMs: 20_000,
+  /** Code of plugins that a process keeps in memory, in bytes; other code is read from the database when it runs. */
+  pluginCacheBytes: 16_777_216,
+  /** Longest request to the object store, in milliseconds; there are two at most for each file. */
+  attachmentS3TimeoutMs: 10_000,
+  /** Largest answer of a model server, in bytes. */
+  llmMaxBytes: 1_048_576,
+  /** Chosen `source_id`s that may be guesses, per minute, for clients of one inbox at one address in each process; 0 = no limit. */
+  clientGuessesPerMinute: 30,
+};
+type Limits = Readonly<typeof limits>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = Record<string, unknown>;
@@ -172,7 +117,7 @@ export function loadConfig(env: Environment = process.env): Config {
   if (problems.length === 0) values['SECRET_KEY'] ??= findSecretKey(values, problems);
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   const entries = Object.keys(settings).map((name) => [camelCase(name), values[name] ?? null]);
-  return Object.freeze(Object.fromEntries(entries) as Config);
+  return Object.freeze({ ...limits, ...(Object.fromEntries(entries) as Settings) });
 }
 
 /** PLUGIN_DIRS where it is set, for commands that need no other setting; absolute paths. */

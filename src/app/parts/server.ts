@@ -201,7 +201,7 @@ async function readLedgerFor({ options: { databaseUrl }, config }: Mechanisms, s
   const { holdAttempts, ledgerTimeoutMs: timeoutMs } = config;
   return readLedger({ databaseUrl, holdAttempts, timeoutMs, step }).catch((error: unknown) => {
     if (!isStatementTimeout(error)) throw error;
-    const hint = 'It takes too long: raise LEDGER_TIMEOUT_MS, or call `npx switchboard verify` beside the service';
+    const hint = 'The ledger is too large to check within a request: call `npx switchboard verify` beside the service';
     throw new ApiError(503, 'ledger_timeout', hint);
   });
 }

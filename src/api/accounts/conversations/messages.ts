@@ -44,7 +44,7 @@ export const messageRoutes = [
       role: 'bot',
       status: 201,
       description:
-        'A form may have files, `attachments[]`; it must arrive within `UPLOAD_TIMEOUT_MS`, without a pause of `UPLOAD_STALL_MS`. What a file is, is found in its content.',
+        'A form may have files, `attachments[]`; it must arrive within `UPLOAD_TIMEOUT_MS`, without a pause of 15 seconds. What a file is, is found in its content.',
     },
     {
       prepare: async ({ services, account, actor, params, files, read }): Promise<Files> => {
