@@ -92,8 +92,8 @@ export class Batch {
   /** From here on: what the client passes on from the server. */
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     const sent = this.#sent[this.#answered];
-    const types = this.#client as unknown as { getTypeParser(oid: number): Field['parse'] };
-    if (sent) sent.fields = fields.map(({ name, dataTypeID }) => ({ name, parse: types.getTypeParser(dataTypeID) }));
+    if (sent)
+      sent.fields = fields.map(({ name, dataTypeID }) => ({ name, parse: this.#client.getTypeParser(dataTypeID) }));
   }
 
   handleDataRow({ fields: texts }: { fields: (string | null)[] }): void {

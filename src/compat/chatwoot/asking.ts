@@ -11,9 +11,13 @@ export function needed({ status, body, headers }: Told): Json {
   if (status < 400) return objectOf(body);
   const { error = STATUS_CODES[status], code = codes[status] ?? 'refused', details } = objectOf(body);
   throw new ApiError(status, String(code), String(error), {
-    details: listOf(details) as unknown as ErrorDetail[],
+    details: listOf(details).map(detailOf),
     headers: waitingIn(headers),
   });
+}
+
+function detailOf({ path, rule, message }: Json): ErrorDetail {
+  return { path: String(path), rule: String(rule), message: String(message) };
 }
 
 // What a refusal without a body of its own is called.

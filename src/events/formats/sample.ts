@@ -1,5 +1,5 @@
 import { noFileLinks } from '../../lib/file-links.ts';
-import type { Conversation, Named } from '../../records/conversations/conversation.ts';
+import type { Conversation, Named, SilenceColumn } from '../../records/conversations/conversation.ts';
 import type { Message } from '../../records/messages/message.ts';
 import type { EventName } from '../catalog.ts';
 import { chatwootBody } from './chatwoot.ts';
@@ -50,9 +50,9 @@ export function sampleChatwootBody(name: EventName, account: Named): string | nu
   return chatwootBody(name, { subject, around: { contact, contactInbox, lastMessage: message }, links: noFileLinks });
 }
 
-// With what bodies tell of a conversation.
+// No body tells of the silence of bots.
 function conversationIn(account: Named): Conversation {
-  return {
+  const conversation: Omit<Conversation, SilenceColumn> = {
     id: 1,
     account,
     inbox: { id: 1, name: 'WhatsApp', channelType: 'Channel::Api', greets: false, autoAssigns: false },
@@ -70,5 +70,17 @@ function conversationIn(account: Named): Conversation {
     createdAt: moment,
     updatedAt: moment,
     lastActivityAt: moment,
-  } as unknown as Conversation;
+    bot: null,
+    botChanges: 0,
+    botChangedAt: null,
+    handoffReason: null,
+    closedBy: null,
+    sessionBeganAt: null,
+    sourceId: null,
+    slaPolicyId: null,
+    firstResponseDueAt: null,
+    resolutionDueAt: null,
+    eventSequence: 0,
+  };
+  return conversation as Conversation;
 }

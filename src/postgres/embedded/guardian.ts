@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { Socket } from 'node:net';
 
 // The guardian reads its pipe: a line dismisses it; the end of the pipe without a line means that this process has
 // died. A server may remain as a zombie after the death of its parent; it counts as ended.
@@ -26,6 +27,6 @@ export function startGuardian(pid: number, removable: string | null): () => void
   guardian.stdin.on('error', () => undefined);
   // Without unref, the guardian would keep this process alive.
   guardian.unref();
-  (guardian.stdin as unknown as { unref(): void }).unref();
+  if (guardian.stdin instanceof Socket) guardian.stdin.unref();
   return () => guardian.stdin.end('farewell\n');
 }

@@ -74,3 +74,6 @@ export interface Conversation {
   updatedAt: Date;
   lastActivityAt: Date;
 }
+
+/** Fields of a conversation that `keepSilence` sets. */
+export type SilenceColumn = Extract<keyof Conversation, `${string}ilence${string}` | 'botStreak'>;

@@ -109,7 +109,8 @@ function readEscapes(text: string, pattern: RegExp): ReadText {
   };
   for (const match of text.matchAll(pattern)) {
     if (match.index > from) push(text.slice(from, match.index), match.index - from);
-    push(decode(...(match as unknown as Parameters<typeof decode>)), match[0].length);
+    const [whole, high, low, unit, letter, byte] = match;
+    push(decode(whole, high, low, unit, letter, byte), whole.length);
   }
   if (from < text.length) push(text.slice(from), text.length - from);
   const placeOf = (at: number): number => {

@@ -33,7 +33,7 @@ export function harden(now: number, seed: number): void {
 }
 
 function removeGlobals(): void {
-  for (const name of removed) delete (globalThis as unknown as Record<string, unknown>)[name];
+  for (const name of removed) Reflect.deleteProperty(globalThis, name);
 }
 
 /**

@@ -6,7 +6,7 @@ import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import { system, type Actor, type Transaction } from '../../events/transaction.ts';
 import type { Contact } from '../../records/contacts/contact.ts';
-import type { Conversation } from '../../records/conversations/conversation.ts';
+import type { Conversation, SilenceColumn } from '../../records/conversations/conversation.ts';
 import { noFileLinks } from '../../lib/file-links.ts';
 import type { Message } from '../../records/messages/message.ts';
 import type { ServingBot } from '../../records/conversations/serving-bot.ts';
@@ -28,9 +28,6 @@ export type Happening =
   | { kind: 'message'; message: Message }
   | { kind: 'change'; name: EventName; subject: Subject }
   | { kind: 'called'; event: StageEvent };
-
-/** What `keepSilence` sets. */
-type SilenceColumn = Extract<keyof Conversation, `${string}ilence${string}` | 'botStreak'>;
 
 const account = { id: 1, name: 'Simulated account' };
 const inbox = { id: 4, name: 'Simulated inbox', channelType: 'api', greets: false, autoAssigns: false };

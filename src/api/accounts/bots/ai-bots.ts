@@ -1,12 +1,21 @@
-import { aiFields, isAiBot, type KnowledgeScope } from '../../../domain/bots/ai-settings.ts';
+import { isAiBot, type aiFields, type KnowledgeScope } from '../../../domain/bots/ai-settings.ts';
 import type { AgentBot } from '../../../records/bots/agent-bot.ts';
 import type { Shape } from '../../../schemas.ts';
 
 type Presented = Pick<Shape<'resources/agent-bot'>, (typeof aiFields)[number]>;
 
+const noAiFields: Presented = {
+  system_prompt: null,
+  temperature: null,
+  max_exchanges: null,
+  handoff_keywords: null,
+  handoff_message: null,
+  knowledge: null,
+};
+
 /** The fields of AI bots in the record of a bot; all null on others, and where its settings are not shown. */
 export function presentAiFields(bot: Pick<AgentBot, 'pluginId' | 'config'> | null): Presented {
-  if (!bot || !isAiBot(bot)) return Object.fromEntries(aiFields.map((field) => [field, null])) as unknown as Presented;
+  if (!bot || !isAiBot(bot)) return { ...noAiFields };
   // What a later version of the plugin has set is there from the next change on.
   const { knowledge, ...config } = bot.config as Partial<Omit<Presented, 'knowledge'> & { knowledge: KnowledgeScope }>;
   return {
