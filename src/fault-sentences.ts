@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { ErrorDetail } from './errors.ts';
+import { distance } from './lib/text/distance.ts';
 import { fieldName, pointerToken } from './lib/text/field-name.ts';
 
 /** Keywords of a schema that help to explain its errors. */
@@ -131,25 +132,15 @@ function choice(values: readonly unknown[]): string {
 
 /** The known name most similar to the given one, if at most a third of its letters differ; else null. */
 function closest(given: string, known: readonly string[]): string | null {
+  const text = given.slice(0, 64).toLowerCase();
   const near = known
-    .map((name) => ({ name, distance: distance(given.slice(0, 64).toLowerCase(), name.toLowerCase()) }))
-    .filter((one) => one.distance <= Math.ceil(one.name.length / 3))
-    .sort((one, other) => one.distance - other.distance);
+    .map((name) => {
+      const most = Math.ceil(name.length / 3);
+      return { name, most, errors: distance(text, name.toLowerCase(), most) };
+    })
+    .filter(({ errors, most }) => errors <= most)
+    .sort((one, other) => one.errors - other.errors);
   return near[0]?.name ?? null;
-}
-
-/** The Levenshtein distance of two texts. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let index = 0; index < one.length; index++) {
-    const next = [index + 1];
-    for (let column = 0; column < other.length; column++) {
-      const exchanged = (row[column] ?? 0) + (one[index] === other[column] ? 0 : 1);
-      next.push(Math.min(exchanged, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }
 
 /** The keywords of a property of schemas/config.json that reading its value needs. */

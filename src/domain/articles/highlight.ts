@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../lib/text/escape-html.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { plainText } from './plain-text.ts';
@@ -86,15 +87,6 @@ function bestStretch(segments: readonly (Segment & { marked: boolean })[]): { fr
     if (marks > best.marks || isLonger) Object.assign(best, { from, to: index + 1, marks });
   });
   return best;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }
 
 const statement = `

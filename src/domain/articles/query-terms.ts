@@ -2,7 +2,8 @@ import type { Sql } from '../../postgres/sql.ts';
 import { storableText } from '../../lib/text/storable.ts';
 import { comparable, configurationOf } from './languages.ts';
 import { splitQuestion, withoutQuestionWords } from './question-words.ts';
-import { distance, exchanges, tolerated } from './spelling.ts';
+import { exchanges, tolerated } from './spelling.ts';
+import { distance } from '../../lib/text/distance.ts';
 
 /** A word of a question in one language of the articles. */
 export interface Term {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { guessesFor } from '../../../src/domain/articles/query-terms.ts';
-import { distance, exchanges } from '../../../src/domain/articles/spelling.ts';
+import { exchanges } from '../../../src/domain/articles/spelling.ts';
+import { distance } from '../../../src/lib/text/distance.ts';
 
 describe('the distance of two words', () => {
   for (const [one, other, errors] of [

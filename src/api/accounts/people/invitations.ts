@@ -1,20 +1,16 @@
 import { acceptInvitation, findInvitation } from '../../../domain/people/invitations.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
+import { escapeHtml } from '../../../lib/text/escape-html.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 
 const path = '/invitations/:token';
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
-}
 
 function page(title: string, content: string): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
 <body>
-<h1>${escaped(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${content}
 </body>
 </html>
@@ -26,7 +22,7 @@ function welcome(accountName: string, accessToken: string | null): string {
     accessToken === null
       ? '<p>The API access token that you have opens this account too from now on.</p>'
       : `<p>This is your API access token. It is shown only this once, so keep it now:</p>
-<p><code>${escaped(accessToken)}</code></p>`;
+<p><code>${escapeHtml(accessToken)}</code></p>`;
   return page(`Welcome to ${accountName}`, access);
 }
 
@@ -40,7 +36,7 @@ export const invitationRoutes = [
       const { account, seat } = await findInvitation(sql, params.token, now);
       return page(
         `Invitation to ${account.name}`,
-        `<p>${escaped(seat.name)} (${escaped(seat.email)}) is invited to work in ${escaped(account.name)}.</p>
+        `<p>${escapeHtml(seat.name)} (${escapeHtml(seat.email)}) is invited to work in ${escapeHtml(account.name)}.</p>
 <form method="post" action="?format=page"><button>Accept the invitation</button></form>`,
       );
     },
