@@ -34,7 +34,7 @@ describe('a caller whom the process remembers', () => {
   it('is verified in the transaction, without a round trip of its own', async () => {
     const { say } = await known();
     const trips = await log.tripsDuring(say);
-    expect(trips.map(({ length }) => length)).to.deep.equal([3, 2]);
+    expect(trips.map(({ length }) => length)).to.deep.equal([4, 2]);
   });
 
   it('is refused at the very request when the token is gone, whatever the request', async () => {
