@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createLog } from '../lib/log.ts';
 import { noteLoading } from '../packages/read/kept-readings.ts';
 import { findLoadProblems } from '../packages/read/load-check.ts';
+import { readerCode } from '../packages/read/read-in-process.ts';
 import { readRegistry } from '../packages/registry.ts';
 import { hasBinaries } from '../postgres/embedded/binaries.ts';
 import { makeTemplate } from '../postgres/embedded/template.ts';
@@ -14,7 +15,12 @@ import { preparedFolder, projectRoot } from '../app/project-root.ts';
  * process ends. A part that cannot be made is left to the start, which says what is wrong.
  */
 export async function prepare(): Promise<void> {
-  const parts = { pages: loadOrBuild(projectRoot), plugins: preparePlugins(), database: prepareDatabase() };
+  const parts = {
+    pages: loadOrBuild(projectRoot),
+    children: prepareChildren(),
+    plugins: preparePlugins(),
+    database: prepareDatabase(),
+  };
   await Promise.all(
     Object.entries(parts).map(([name, making]) =>
       making.catch((error: unknown) => {
@@ -24,6 +30,14 @@ export async function prepare(): Promise<void> {
     ),
   );
   await Promise.all([import('./start.ts'), import('../app/serve.ts'), import('../jobs/agenda.ts')]);
+}
+
+/** Writes the code of child processes as JavaScript. */
+async function prepareChildren(): Promise<void> {
+  const { sandboxCommand } = await import('../sandbox/child-process.ts');
+  readerCode();
+  // The command names the code that it may read.
+  sandboxCommand(0);
 }
 
 /** Bundles the shipped plugins, and notes which of them load. */

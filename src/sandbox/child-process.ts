@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
+import { childCode } from './child-code.ts';
 import { chooseUserId, limitedCommand } from './child-limits.ts';
 
 /** A child process with pipes to its stdin and stdout. */
@@ -13,9 +14,7 @@ export type SandboxProcess = ChildProcessByStdio<Writable, Readable, null>;
 // Node's permission model compares real paths.
 const folder = realpathSync(import.meta.dirname);
 const projectRoot = join(folder, '..', '..');
-// In the package that `npm pack` makes, these files are JavaScript.
-const extension = extname(import.meta.filename);
-const serveRuns = join(folder, `child/serve-runs${extension}`);
+// The program first.
 const codeFiles = [
   'child/serve-runs',
   'child/give-up-rights',
@@ -43,7 +42,7 @@ export function packagePaths(name: string, from: string): string[] {
   return [...(isLink(modules) ? [modules] : []), found, realpathSync(found)];
 }
 
-let readablePaths: readonly string[] | undefined;
+let code: { program: string; readablePaths: readonly string[] } | undefined;
 
 /**
  * The command of a child that can read no file but its own code, cannot start processes or threads and opens no
@@ -52,7 +51,7 @@ let readablePaths: readonly string[] | undefined;
  * installed.
  */
 export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = []): [string, string[]] {
-  readablePaths ??= findReadablePaths();
+  const { program, readablePaths } = (code ??= findCode());
   const flags = [
     '--permission',
     '--allow-addons',
@@ -64,7 +63,7 @@ export function sandboxCommand(maxRssMb: number, nodeFlags: readonly string[] = 
     ...nodeFlags,
   ];
   const userId = chooseUserId(systemRandom);
-  return limitedCommand([process.execPath, ...flags, serveRuns, String(userId)], maxRssMb);
+  return limitedCommand([process.execPath, ...flags, program, String(userId)], maxRssMb);
 }
 
 /** Starts a child with the command of `sandboxCommand`, in an empty environment. */
@@ -103,9 +102,10 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
-function findReadablePaths(): string[] {
+function findCode(): { program: string; readablePaths: string[] } {
   const addon = packagePaths('isolated-vm', folder);
   const loader = packagePaths('node-gyp-build', addon.at(-1) ?? folder);
-  const own = [...codeFiles.map((file) => join(folder, `${file}${extension}`)), join(projectRoot, 'package.json')];
-  return [...new Set([...own, ...addon, ...loader, alpineMark])];
+  const own = childCode(folder, codeFiles);
+  const readablePaths = [...own, join(projectRoot, 'package.json'), ...addon, ...loader, alpineMark];
+  return { program: own[0] ?? '', readablePaths: [...new Set(readablePaths)] };
 }

@@ -182,7 +182,7 @@ describe('a start', function () {
     const databaseUrl = await createDatabase(migrate);
     const service = await ServiceProcess.start({ databaseUrl });
     const commands = () => childrenOf(service.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-    await until(() => commands().filter((command) => command.includes('serve-runs')).length === 1);
+    await until(() => commands().filter((command) => command.includes('child/serve-runs.js')).length === 1);
     await service.stop();
     await dropDatabase(databaseUrl);
   });

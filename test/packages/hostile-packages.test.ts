@@ -40,7 +40,7 @@ function readers(): string[] {
     (pid) =>
       /^\d+$/.test(pid) &&
       new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(read(pid, 'status')) &&
-      read(pid, 'cmdline').includes('packages/read/reader-process.ts'),
+      read(pid, 'cmdline').includes('packages/read/reader-process.'),
   );
 }
 

@@ -69,7 +69,7 @@ export function sandboxPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(read(pid, 'status')))
-    .filter((pid) => read(pid, 'cmdline').includes('sandbox/child/serve-runs.ts'))
+    .filter((pid) => read(pid, 'cmdline').includes('sandbox/child/serve-runs.'))
     .map(Number);
 }
 

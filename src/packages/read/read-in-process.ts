@@ -5,6 +5,7 @@ import { realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../lib/text/printable.ts';
+import { childCode } from '../../sandbox/child-code.ts';
 import { limitedCommand } from '../../sandbox/child-limits.ts';
 import { packagePaths, residentMb } from '../../sandbox/child-process.ts';
 import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';
@@ -45,6 +46,7 @@ const watchEveryMs = 50;
 const folder = realpathSync(import.meta.dirname);
 // In the package that `npm pack` makes, these files are JavaScript.
 const extension = extname(import.meta.filename);
+// The program first.
 const codeFiles = [
   'reader-process',
   'reader-message',
@@ -60,7 +62,7 @@ const codeFiles = [
 /** The files that decide what becomes of a package's sources: the reader's code, and which bundler there is. */
 export function readerFiles(): string[] {
   const [bundler = ''] = packagePaths('esbuild-wasm', folder);
-  return [...ownFiles(), join(bundler, 'package.json')];
+  return [...codeFiles.map((file) => join(folder, `${file}${extension}`)), join(bundler, 'package.json')];
 }
 
 interface Answer {
@@ -139,10 +141,19 @@ function awaitAnswer(child: ReadingProcess, bounds: ReadingBounds): Promise<Answ
   });
 }
 
+let code: readonly string[] | undefined;
+
+/** The reader's modules as its process runs them, the program first. */
+export function readerCode(): readonly string[] {
+  return (code ??= childCode(folder, codeFiles));
+}
+
 /** Starts a process that can read only these folders and its own code, start no process and open no debugger. */
 function startProcess(args: readonly string[], folders: readonly string[] = []): ReadingProcess {
+  const [program = '', ...modules] = readerCode();
   const readable = [
-    ...ownFiles(),
+    program,
+    ...modules,
     join(folder, '../../..', 'package.json'),
     ...packagePaths('esbuild-wasm', folder),
     descriptors,
@@ -160,11 +171,6 @@ function startProcess(args: readonly string[], folders: readonly string[] = []):
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
   ];
-  const command = [process.execPath, ...flags, join(folder, `reader-process${extension}`), ...args];
-  const [program, given] = limitedCommand(command, maxRssMb, cpuSeconds);
-  return spawn(program, given, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
-}
-
-function ownFiles(): string[] {
-  return codeFiles.map((file) => join(folder, `${file}${extension}`));
+  const [shell, given] = limitedCommand([process.execPath, ...flags, program, ...args], maxRssMb, cpuSeconds);
+  return spawn(shell, given, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
 }

@@ -12,7 +12,7 @@ interface IsolateEntries {
   collect: () => string;
 }
 
-// In the package that `npm pack` makes, these files are JavaScript. Each comes behind those that it imports.
+// JavaScript, unless it could not be written (see child-code.ts). Each file comes behind those that it imports.
 const extension = extname(import.meta.filename);
 const folder = new URL('../isolate/', import.meta.url);
 const files = ['view', 'harden', 'context', 'bootstrap'];
@@ -44,7 +44,8 @@ export const compiledScript = await compile();
 
 // A file has names of its own, as in a module.
 function asFunction(name: string): string {
-  const text = stripTypeScriptTypes(readFileSync(new URL(`${name}${extension}`, folder), 'utf8'));
+  const written = readFileSync(new URL(`${name}${extension}`, folder), 'utf8');
+  const text = extension === '.ts' ? stripTypeScriptTypes(written) : written;
   const exported = [...text.matchAll(/^export function (\w+)/gm)].map(([, own]) => own);
   const inside = text
     .replaceAll(/^import (\{[^}]*\}) from '\.\/(\w+)\.[jt]s';/gm, 'const $1 = file_$2;')
