@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { findPackageFolders, maxPackages, pluginDirsOf } from './folders.ts';
 import type { PackageFolder } from './folders.ts';
-import { readingBounds } from './read/read-in-process.ts';
-import type { ReadingBounds } from './read/read-in-process.ts';
+import { readInProcess, readingBounds } from './read/read-in-process.ts';
+import type { PackageReader, ReadingBounds } from './read/read-in-process.ts';
 import { PluginError } from './plugin-error.ts';
 import { readPackageOnce, rivalryOf } from './read/read.ts';
 import type { ReadPackage } from './read/read.ts';
@@ -43,6 +43,8 @@ export interface RegistryOptions {
   bounds?: ReadingBounds;
   /** The folders in which readings are kept, the first that can be written; none by default. */
   keptIn?: readonly string[];
+  /** Reads a package; by default in a process of its own. */
+  read?: PackageReader['folder'];
 }
 
 const readersAtOnce = Math.min(4, availableParallelism());
@@ -53,13 +55,13 @@ const readersAtOnce = Math.min(4, availableParallelism());
  */
 export async function readRegistry(
   root: string,
-  { dirs, bounds = readingBounds, keptIn = [] }: RegistryOptions = {},
+  { dirs, bounds = readingBounds, keptIn = [], read = readInProcess }: RegistryOptions = {},
 ): Promise<Registry> {
   const found = await Promise.all(pluginDirsOf(root, dirs).map(findPackageFolders));
   const folders = found.flatMap((all) => all.slice(0, maxPackages));
   const problems = [`There are more than ${maxPackages} packages in this folder; this one was left out`];
   const leftOut = found.flatMap((all) => all.slice(maxPackages)).map(({ directory }) => ({ directory, problems }));
-  return new FolderPackages(await readAll(folders, { bounds, keptIn }), leftOut);
+  return new FolderPackages(await readAll(folders, { bounds, keptIn, read }), leftOut);
 }
 
 class FolderPackages implements Registry {
@@ -105,18 +107,18 @@ async function readAll(
   const readings: FolderReading[] = [];
   const waiting = folders.entries();
   const readSome = async (): Promise<void> => {
-    for (const [index, folder] of waiting) readings[index] = await read(folder, how);
+    for (const [index, folder] of waiting) readings[index] = await readFolder(folder, how);
   };
   await Promise.all(Array.from({ length: readersAtOnce }, readSome));
   return readings;
 }
 
-async function read(
+async function readFolder(
   folder: PackageFolder,
-  { bounds, keptIn }: Required<Omit<RegistryOptions, 'dirs'>>,
+  { bounds, keptIn, read }: Required<Omit<RegistryOptions, 'dirs'>>,
 ): Promise<FolderReading> {
   try {
-    return { ...folder, ...(await readPackageOnce(folder.path, keptIn, bounds)) };
+    return { ...folder, ...(await readPackageOnce(folder.path, keptIn, bounds, read)) };
   } catch (error) {
     return { ...folder, problems: error instanceof PluginError ? error.problems : [String(error)] };
   }

@@ -8,6 +8,7 @@ import type { Clock } from '../../src/lib/ports.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { readRegistry, type Registry } from '../../src/packages/registry.ts';
 import { oneBot } from './furnishing.ts';
+import { sharedReader } from './package-reader.ts';
 import { patience } from './patience.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
@@ -109,12 +110,13 @@ export class TestApp {
       databaseUrl,
       log: options.log ?? pino({ level: config.logLevel }),
       checkReplies: true,
+      readArchive: sharedReader.archive,
       furnishing,
       ...(options.watchFolders ? { watchFolders: true, pluginRoot: options.pluginRoot ?? '' } : {}),
       ...(options.clock ? { clock: options.clock } : {}),
       ...(options.machineClock ? { machineClock: options.machineClock } : {}),
       registry: await (options.pluginRoot
-        ? readRegistry(options.pluginRoot, { dirs: config.pluginDirs })
+        ? readRegistry(options.pluginRoot, { dirs: config.pluginDirs, read: sharedReader.folder })
         : ownPackages()),
     });
     const { port } = await app.listen();

@@ -14,6 +14,7 @@ import { createModelClient, type ModelClient } from '../../models/openai.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { createOutboundHttp, type OutboundHttp } from '../../outbound/http.ts';
 import { createArchiveReader, type ReadArchive } from '../../packages/archive/archive.ts';
+import type { PackageReader } from '../../packages/read/read-in-process.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../../packages/registry.ts';
 import { isOutage } from '../../postgres/errors.ts';
 import { UpgradeWatch } from '../../postgres/upgrade-watch.ts';
@@ -50,6 +51,8 @@ export interface AppOptions {
   furnishing?: Furnishing | null;
   /** Whether replies are checked against their schemas; for tests. */
   checkReplies?: boolean;
+  /** Reads uploaded archives in place of a process for each, for tests. */
+  readArchive?: PackageReader['archive'];
 }
 
 /** Where the process is between start and shutdown. */
@@ -139,7 +142,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxChars: config.pluginCacheBytes,
       failed: warn,
     }),
-    readArchive: createReader(config, log),
+    readArchive: createReader(options, log),
     outbound: createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
       openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
@@ -181,12 +184,13 @@ function createFiles(
   };
 }
 
-function createReader(config: Config, log: Logger): ReadArchive {
+function createReader({ config, readArchive: read }: AppOptions, log: Logger): ReadArchive {
   return createArchiveReader({
     bounds: { unpackedBytes: config.pluginUnpackedBytes, entries: config.pluginEntries },
     trustedKeys: config.pluginTrustedKeys,
     signatures: config.pluginSignatures,
     log,
+    read,
   });
 }
 

@@ -1,7 +1,7 @@
 import { busy } from '../../errors.ts';
 import { findLoadProblems } from '../read/load-check.ts';
 import { PluginError } from '../plugin-error.ts';
-import { readArchiveInProcess } from '../read/read-in-process.ts';
+import { readArchiveInProcess, type PackageReader } from '../read/read-in-process.ts';
 import { acceptReading, type ReadPackage } from '../read/read.ts';
 import { findSigner } from './signature.ts';
 import type { ArchiveBounds } from './unpack.ts';
@@ -20,6 +20,8 @@ export interface ArchiveOptions {
   trustedKeys: readonly string[];
   signatures: 'off' | 'warn' | 'require';
   log: { warn: (fields: object, message: string) => void };
+  /** Reads an archive; by default in a process of its own. */
+  read?: PackageReader['archive'] | undefined;
 }
 
 /** Reads a plugin from an archive made by npm pack. Throws a PluginError that names every problem. */
@@ -50,7 +52,8 @@ export function createArchiveReader(options: ArchiveOptions): ReadArchive {
 }
 
 async function readArchive(archive: Buffer, options: ArchiveOptions): Promise<ArchivePackage> {
-  const { reading, seal } = await readArchiveInProcess(archive, options.bounds);
+  const { read = readArchiveInProcess, bounds } = options;
+  const { reading, seal } = await read(archive, bounds);
   const pack = await acceptReading(reading);
   if (!seal) throw new PluginError(['The process that reads packages broke its protocol']);
   const { filesHash, signature } = seal;

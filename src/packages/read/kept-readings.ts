@@ -27,12 +27,13 @@ export async function readAndKeep(
   path: string,
   folders: readonly string[],
   bounds?: ReadingBounds,
+  read = readInProcess,
 ): Promise<KeptReading> {
   const hash = await hashSources(path);
-  if (hash === null) return readInProcess(path, bounds);
+  if (hash === null) return read(path, bounds);
   const kept = await findKept(path, hash, folders);
   if (kept) return { ...kept.reading, loads: kept.loads };
-  const reading = await readInProcess(path, bounds);
+  const reading = await read(path, bounds);
   // The sources may have changed meanwhile.
   if (reading.code !== null && (await hashSources(path)) === hash)
     await keep(path, { hash, reading, loads: false }, folders);

@@ -49,6 +49,7 @@ const extension = extname(import.meta.filename);
 // The program first.
 const codeFiles = [
   'reader-process',
+  'reading',
   'reader-message',
   'bundle',
   '../files',
@@ -65,12 +66,19 @@ export function readerFiles(): string[] {
   return [...codeFiles.map((file) => join(folder, `${file}${extension}`)), join(bundler, 'package.json')];
 }
 
-interface Answer {
+/** The contents of an archive. */
+export interface Answer {
   reading: PackageReading;
   seal: ArchiveSeal | null;
 }
 
 type ReadingProcess = ChildProcessByStdio<Writable, Readable, null>;
+
+/** Reads and bundles packages, in folders and in archives. */
+export interface PackageReader {
+  folder: typeof readInProcess;
+  archive: typeof readArchiveInProcess;
+}
 
 /**
  * Reads and bundles a package in a process of its own and kills the process: no package, however hostile, takes longer
@@ -91,7 +99,7 @@ export async function readArchiveInProcess(
   archive: Buffer,
   limits: ArchiveBounds,
   bounds: ReadingBounds = readingBounds,
-): Promise<{ reading: PackageReading; seal: ArchiveSeal | null }> {
+): Promise<Answer> {
   const child = startProcess(['--archive', String(archive.length), JSON.stringify(limits)]);
   child.stdin.write(archive);
   return awaitAnswer(child, bounds);

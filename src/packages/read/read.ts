@@ -34,8 +34,9 @@ export async function readPackageOnce(
   path: string,
   folders: readonly string[],
   bounds: ReadingBounds = readingBounds,
+  read = readInProcess,
 ): Promise<ReadPackage> {
-  const { loads = false, ...reading } = await readAndKeep(path, folders, bounds);
+  const { loads = false, ...reading } = await readAndKeep(path, folders, bounds, read);
   return { ...(await acceptReading(reading, ({ id }) => findIdProblems(path, id))), loads };
 }
 

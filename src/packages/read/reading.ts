@@ -1,0 +1,55 @@
+import { ArchiveFiles } from '../archive/archive-files.ts';
+import { bundle } from './bundle.ts';
+import { FileProblem, packageBounds, type PackageSource } from '../files.ts';
+import { maxSignatureChars, problemBounds } from './reader-message.ts';
+import type { ReaderMessage } from './reader-message.ts';
+import { unpack, type ArchiveBounds } from '../archive/unpack.ts';
+
+type ReadMessage = Extract<ReaderMessage, { type: 'read' }>;
+
+/** Reads and bundles the files of a package; the bundler must be loaded. */
+export async function readFiles(files: PackageSource): Promise<ReadMessage> {
+  let manifest: string;
+  try {
+    manifest = files.read('plugin.json', packageBounds.manifestBytes);
+  } catch (error) {
+    if (!(error instanceof FileProblem)) throw error;
+    return refuse(null, [`plugin.json: ${error.message}`]);
+  }
+  const main = mainOf(manifest);
+  if (main === null) return refuse(manifest, []);
+  const bundling = await bundle(files, main);
+  if ('problems' in bundling) return refuse(manifest, bundling.problems);
+  return { type: 'read', manifest, code: bundling.code, problems: [] };
+}
+
+/** Unpacks an archive and reads its files; `say` gets what is known before any code is looked at. */
+export async function readArchiveBytes(
+  bytes: Buffer,
+  bounds: ArchiveBounds,
+  say: (message: Extract<ReaderMessage, { type: 'unpacked' }>) => void,
+): Promise<ReadMessage> {
+  const unpacked = unpack(bytes, bounds);
+  if ('problems' in unpacked) return refuse(null, unpacked.problems);
+  const files = new ArchiveFiles(unpacked.files);
+  say({ type: 'unpacked', filesHash: files.hash(), signature: files.signature(maxSignatureChars) });
+  return readFiles(files);
+}
+
+/** The result for a package that cannot be bundled, its problems cut to their bounds. */
+export function refuse(manifest: string | null, problems: readonly string[]): ReadMessage {
+  const first = problems
+    .slice(0, problemBounds.problems)
+    .map((problem) => problem.slice(0, problemBounds.problemChars));
+  return { type: 'read', manifest, code: null, problems: first };
+}
+
+/** The main file that a plugin.json names; null when plugin.json is invalid, which the parent reports. */
+function mainOf(manifest: string): string | null {
+  try {
+    const { main } = JSON.parse(manifest) as { main?: unknown };
+    return typeof main === 'string' ? main : null;
+  } catch {
+    return null;
+  }
+}
