@@ -20,7 +20,7 @@ export async function stop(parts: Parts): Promise<void> {
   // Until then deliveries arrive.
   await receiver?.close();
   await parts.wakes.stop();
-  await Promise.all([parts.sandbox.close(), parts.replayer.close()]);
+  await Promise.all([parts.sandbox.close(), parts.trials.close(), parts.replayer.close()]);
   await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close(), parts.objects?.close()]);
   await parts.mailer.close();
   await parts.tokenUses.stop();

@@ -1,6 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import { rowsOf } from '../support/kept-client.ts';
 import { patience } from '../support/patience.ts';
+import { pauseAfter } from '../support/polling.ts';
+
+export { rowsOf };
 
 /** A sequence of numbers in [0, 1), determined by the seed. */
 export function seededRandom(seed: number): () => number {
@@ -20,33 +22,18 @@ export function tellSeed(): number {
   return seed;
 }
 
-/** Rows of one statement on a connection of its own. */
-export async function rowsOf<Row extends object>(
-  url: string,
-  text: string,
-  parameters: readonly unknown[] = [],
-): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, [...parameters])).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 /** Repeats `probe` until it is truthy; fails with the text of `describe`. */
 export async function eventually<Value>(
   probe: () => Promise<Value | false> | Value | false,
   timeoutMs = 60_000,
   describe: () => Promise<string> | string = () => 'it did not happen',
 ): Promise<Value> {
-  const until = Date.now() + patience(timeoutMs);
+  const begun = Date.now();
   for (;;) {
     const value = await probe();
     if (value) return value;
-    if (Date.now() > until) throw new Error(`Not within ${timeoutMs} ms: ${await describe()}`);
-    await sleep(25);
+    if (Date.now() > begun + patience(timeoutMs)) throw new Error(`Not within ${timeoutMs} ms: ${await describe()}`);
+    await pauseAfter(Date.now() - begun);
   }
 }
 

@@ -10,6 +10,7 @@ import { readRegistry, type Registry } from '../../src/packages/registry.ts';
 import { oneBot } from './furnishing.ts';
 import { sharedReader } from './package-reader.ts';
 import { patience } from './patience.ts';
+import { pauseAfter } from './polling.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 /** The administrator's token of account 1 in every test service. */
@@ -176,12 +177,12 @@ export class TestApp {
     probe: () => Promise<Result>,
     timeoutMs = 60_000,
   ): Promise<Exclude<Result, false | undefined>> {
-    const until = Date.now() + patience(timeoutMs);
+    const begun = Date.now();
     for (;;) {
       const result = await probe();
       if (result) return result as Exclude<Result, false | undefined>;
-      if (Date.now() > until) throw new Error(`Not within ${timeoutMs} ms`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (Date.now() > begun + patience(timeoutMs)) throw new Error(`Not within ${timeoutMs} ms`);
+      await pauseAfter(Date.now() - begun);
     }
   }
 

@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { join } from 'node:path';
 import { preparedFolder } from '../../src/app/project-root.ts';
 import { migrate as migrateService } from '../../src/postgres/migrate.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/postgres/embedded/start.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
+import { KeptClient } from './kept-client.ts';
 
 type Migrate = (url: string) => Promise<unknown>;
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const insufficientPrivilege = '42501';
 const migrated = new Map<Migrate, Promise<string>>();
+const administratorIdleMs = 60_000;
 let starting: Promise<EmbeddedPostgres> | null = null;
+let administrator: KeptClient | null = null;
 
 /** The Postgres of this test run, real and temporary; started by the first call. Fault tests use its `restart`. */
 export function postgres(): Promise<EmbeddedPostgres> {
@@ -47,6 +49,7 @@ export async function dropDatabase(url: string): Promise<void> {
 
 /** Stops the run's Postgres, if it was started. */
 export async function stopPostgres(): Promise<void> {
+  await administrator?.close();
   await (await starting)?.stop();
 }
 
@@ -78,11 +81,6 @@ async function administer(statement: string): Promise<void> {
   const url = new URL(await databaseUrl());
   // The service's own database is the template of others: nobody may be connected to it.
   url.pathname = '/postgres';
-  const client = new Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  administrator ??= new KeptClient(url.href, administratorIdleMs);
+  await administrator.query(statement);
 }

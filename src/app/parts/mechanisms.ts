@@ -13,7 +13,8 @@ import { SharedClock } from '../../lib/shared-clock.ts';
 import { createModelClient, type ModelClient } from '../../models/openai.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { createOutboundHttp, type OutboundHttp } from '../../outbound/http.ts';
-import { createArchiveReader, type ReadArchive } from '../../packages/archive/archive.ts';
+import { createArchiveReader, type ArchiveOptions, type ReadArchive } from '../../packages/archive/archive.ts';
+import { trialOptions } from '../../packages/read/load-check.ts';
 import type { PackageReader } from '../../packages/read/read-in-process.ts';
 import { readRegistry, type BrokenPackage, type Registry } from '../../packages/registry.ts';
 import { isOutage } from '../../postgres/errors.ts';
@@ -103,6 +104,8 @@ export interface Mechanisms {
   readonly mailer: Mailer;
   readonly tokenUses: TokenUses;
   readonly sandbox: Sandbox;
+  /** Where uploaded packages are tried, apart from the bots that run. */
+  readonly trials: Sandbox;
   readonly replayer: Replayer;
   /** The pages for browsers. */
   readonly site: Site;
@@ -121,6 +124,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     options.registry ?? (await readRegistry(options.pluginRoot ?? projectRoot, { dirs: config.pluginDirs }));
   const secretBox = createSecretBox(config.secretKey, random);
   const warn = (error: unknown): void => warnOf(error, log);
+  const trials = createSandbox({ ...trialOptions, log });
   const files = createFiles(config, { secretBox, clock, random, warn });
   const databases = openDatabases({ config, url, clock, log, fileLinks: files.fileLinks });
   return {
@@ -142,7 +146,8 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxChars: config.pluginCacheBytes,
       failed: warn,
     }),
-    readArchive: createReader(options, log),
+    trials,
+    readArchive: createReader(options, { log, sandbox: trials }),
     outbound: createOutboundHttp({
       allowCidrs: config.outboundAllowCidrs,
       openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
@@ -184,13 +189,16 @@ function createFiles(
   };
 }
 
-function createReader({ config, readArchive: read }: AppOptions, log: Logger): ReadArchive {
+function createReader(
+  { config, readArchive: read }: AppOptions,
+  ports: Pick<ArchiveOptions, 'log' | 'sandbox'>,
+): ReadArchive {
   return createArchiveReader({
     bounds: { unpackedBytes: config.pluginUnpackedBytes, entries: config.pluginEntries },
     trustedKeys: config.pluginTrustedKeys,
     signatures: config.pluginSignatures,
-    log,
     read,
+    ...ports,
   });
 }
 

@@ -5,6 +5,7 @@ import { readArchiveInProcess, type PackageReader } from '../read/read-in-proces
 import { acceptReading, type ReadPackage } from '../read/read.ts';
 import { findSigner } from './signature.ts';
 import type { ArchiveBounds } from './unpack.ts';
+import type { Sandbox } from '../../sandbox/run.ts';
 
 /** The package in an archive, which loads. */
 export interface ArchivePackage extends ReadPackage {
@@ -22,6 +23,8 @@ export interface ArchiveOptions {
   log: { warn: (fields: object, message: string) => void };
   /** Reads an archive; by default in a process of its own. */
   read?: PackageReader['archive'] | undefined;
+  /** Where packages are tried; by default in a sandbox of their own. */
+  sandbox?: Sandbox;
 }
 
 /** Reads a plugin from an archive made by npm pack. Throws a PluginError that names every problem. */
@@ -58,7 +61,7 @@ async function readArchive(archive: Buffer, options: ArchiveOptions): Promise<Ar
   if (!seal) throw new PluginError(['The process that reads packages broke its protocol']);
   const { filesHash, signature } = seal;
   const signedBy = checkSignature(pack, { filesHash, signature }, options);
-  const problem = (await findLoadProblems([pack])).get(pack);
+  const problem = (await findLoadProblems([pack], options.sandbox)).get(pack);
   if (problem !== undefined) throw new PluginError([problem]);
   return { ...pack, filesHash, signedBy };
 }

@@ -8,7 +8,9 @@ type Loadable = Pick<ReadPackage, 'manifest' | 'bundle'>;
 const nobody = { account: 0, bot: 0 };
 // No event has this name: a run with it loads the bot without calling a handler.
 const noEvent = '';
-const sandboxOptions = { size: 1, queueLimit: 1000, maxRssMb: 256 };
+const restMs = 10_000;
+/** Of a sandbox in which packages are tried. */
+export const trialOptions = { size: 1, queueLimit: 1000, maxRssMb: 256, restMs };
 /** Outcomes that a busy machine may cause; such a package is tried once more. */
 const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unavailable', 'unresponsive']);
 
@@ -16,11 +18,17 @@ const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unavailable', 'unre
 const known = new WeakMap<Loadable['bundle'], string | null>();
 
 /**
- * Loads packages in a sandbox of their own, without calling a handler. Returns a sentence for each package that does not
- * load.
+ * Loads packages in a sandbox, without calling a handler: the given one, or one of their own. Returns a sentence for each
+ * package that does not load.
  */
-export async function findLoadProblems<Pack extends Loadable>(packs: readonly Pack[]): Promise<Map<Pack, string>> {
-  await tryUnknown(packs.filter(({ bundle }) => !known.has(bundle)));
+export async function findLoadProblems<Pack extends Loadable>(
+  packs: readonly Pack[],
+  sandbox?: Sandbox,
+): Promise<Map<Pack, string>> {
+  await tryUnknown(
+    packs.filter(({ bundle }) => !known.has(bundle)),
+    sandbox,
+  );
   return new Map(
     packs.flatMap((pack) => {
       const problem = known.get(pack.bundle) ?? null;
@@ -29,13 +37,13 @@ export async function findLoadProblems<Pack extends Loadable>(packs: readonly Pa
   );
 }
 
-async function tryUnknown(packs: readonly Loadable[]): Promise<void> {
+async function tryUnknown(packs: readonly Loadable[], given?: Sandbox): Promise<void> {
   if (packs.length === 0) return;
-  const sandbox = createSandbox(sandboxOptions);
+  const sandbox = given ?? createSandbox(trialOptions);
   try {
     for (const pack of packs) known.set(pack.bundle, await findLoadProblem(sandbox, pack));
   } finally {
-    await sandbox.close();
+    if (!given) await sandbox.close();
   }
 }
 
