@@ -18,7 +18,7 @@ export interface AlarmClockOptions {
   failed: (error: unknown) => void;
 }
 
-const poolMax = 4;
+const poolMax = 2;
 // The number of single alarms that this process remembers; times beyond it are left to the recurring alarm.
 const maxMoments = 10_000;
 
