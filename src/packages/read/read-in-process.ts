@@ -20,7 +20,7 @@ import { LineReader } from '../../sandbox/wire.ts';
 export type PackageReading = Omit<Extract<ReaderMessage, { type: 'read' }>, 'type'>;
 
 /** What is known of an archive's files before any code is looked at. */
-export type ArchiveSeal = Omit<Extract<ReaderMessage, { type: 'unpacked' }>, 'type'>;
+type ArchiveSeal = Omit<Extract<ReaderMessage, { type: 'unpacked' }>, 'type'>;
 
 /** The limits for reading and bundling one package. */
 export interface ReadingBounds {
