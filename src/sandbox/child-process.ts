@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemRandom } from '../lib/ports.ts';
-import { childCode } from './child-code.ts';
+import { childCode } from './stripped-code.ts';
 import { chooseUserId, limitedCommand } from './child-limits.ts';
 
 /** A child process with pipes to its stdin and stdout. */

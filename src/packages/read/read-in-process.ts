@@ -5,7 +5,7 @@ import { realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../lib/text/printable.ts';
-import { childCode } from '../../sandbox/child-code.ts';
+import { childCode } from '../../sandbox/stripped-code.ts';
 import { limitedCommand } from '../../sandbox/child-limits.ts';
 import { packagePaths, residentMb } from '../../sandbox/child-process.ts';
 import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';

@@ -12,7 +12,7 @@ interface IsolateEntries {
   collect: () => string;
 }
 
-// JavaScript, unless it could not be written (see child-code.ts). Each file comes behind those that it imports.
+// JavaScript, unless it could not be written (see stripped-code.ts). Each file comes behind those that it imports.
 const extension = extname(import.meta.filename);
 const folder = new URL('../isolate/', import.meta.url);
 const files = ['view', 'harden', 'context', 'bootstrap'];
