@@ -4734,7 +4734,7 @@ export interface Settings {
   readonly widgetStreamsPerInbox: number;
   /** Highest number of streams that contacts at one address have open at one process; further ones get 429. */
   readonly widgetStreamsPerAddress: number;
-  /** Highest number of database connections of one process, besides up to 4 of the alarm clock and one on which processes wake each other. */
+  /** Highest number of database connections of one process, besides up to 2 of the alarm clock and one on which processes wake each other. */
   readonly databasePoolMax: number;
   /** Number of the connections of `DATABASE_POOL_MAX` that are reserved for deliveries, bots and sweeps with the role `all`; requests use the others. */
   readonly databasePoolEngine: number | null;
