@@ -20,6 +20,7 @@ export interface StageState extends StageRows {
  */
 export class StageTransaction extends Transaction {
   readonly #stage: StageState;
+  readonly #botMessages = new Map<number, number>();
   /** What was said so far, by any actor. */
   readonly #said: Message[];
 
@@ -46,6 +47,10 @@ export class StageTransaction extends Transaction {
     this.#said.push(message);
     this.record('message_created', { conversation, message }, bot);
     return Promise.resolve(message);
+  }
+
+  override get botMessages(): Map<number, number> {
+    return this.#botMessages;
   }
 
   override get unwritten(): readonly Message[] {
