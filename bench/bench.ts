@@ -1,12 +1,12 @@
-/** One measured value; values beside it come from the same run, for on a shared machine only ratios mean anything. */
+/** A measured value; values beside it come from the same run, because on a shared machine only ratios mean anything. */
 export interface Figure {
-  /** What was done, as a reader of the table knows it. */
+  /** The operation that was measured, as a reader of the table knows it. */
   path: string;
-  /** Rows of the account it was done in, where they were many. */
+  /** Rows of the account; undefined where the operation does not depend on them. */
   rows?: number;
   unit: '/s' | 'ms' | 's' | 'MB' | '%';
   ours: number;
-  /** What the machine can do when nothing is checked, presented or recorded that the path could do without. */
+  /** The figure of the machine when nothing is checked, presented or recorded that the path could do without. */
   limit?: Named;
   /** Packages of npm that do the same. */
   peers?: Named[];
@@ -19,13 +19,13 @@ export interface Named {
   value: number;
 }
 
-/** What one operation costs on the wire to the database. */
+/** The cost of one operation on the wire to the database. */
 export interface Cost {
   trips: number;
   statements: number;
 }
 
-/** What a bench measures in. */
+/** The database and the sizes that a bench measures in. */
 export interface Setting {
   /** A database of its own, empty or with the account; it waits for the disk as PostgreSQL ships. */
   databaseUrl: string;
@@ -35,7 +35,7 @@ export interface Setting {
   due: number;
 }
 
-/** One path, runnable alone by its name. */
+/** A path that can be run alone, by its name. */
 export interface Bench {
   name: string;
   /** A database of its own, or none; `account`: runs in a generated account, once for each size asked for. */

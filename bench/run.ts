@@ -76,7 +76,7 @@ for (const rows of grown.length === 0 ? [] : sizes) {
   });
 }
 console.log(options.json ? JSON.stringify(figures, null, 2) : tablesOf(figures, before));
-// What a bench that took too long still waits for is nobody's any more.
+// Ends work that a bench left behind when it exceeded its time.
 process.exit();
 
 function readCommand() {

@@ -31,7 +31,7 @@ function readForTypes({ url }: { url: string }): string {
   return JSON.stringify(JSON.parse(JSON.stringify(whole), forTypes));
 }
 
-/** One interface with a property per schema document, named by its path: `Schemas['requests/contact.create']`. */
+/** Renders an interface with a property per schema document, named by its path: `Schemas['requests/contact.create']`. */
 async function renderTypes(): Promise<string> {
   const names = [...documents.keys()].filter((name) => name.includes('/'));
   const files = names.map((name) => `${name}.json`).sort();

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const recorded = join(root, 'test/durations.json');
 const detailed = join(root, 'node_modules/.cache/switchboard');
 const slowestShown = 20;
-/** Of a file that is not recorded: it begins early, because it could be a long one. */
+/** Assumed duration of a file that is not recorded: it begins early, because it could be a long one. */
 const unknownSeconds = 20;
 
 const { values, positionals } = parseArgs({

@@ -24,7 +24,7 @@ const statement = `
   )
   SELECT id FROM message`;
 
-// What an event tells of a conversation's surroundings, in the size that our own has.
+// Stands for the conversation in an event's payload, in the size that our own has.
 const surroundings = { conversation: { additional_attributes: 'x'.repeat(900) }, event: 'message_created' };
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();

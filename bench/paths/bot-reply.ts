@@ -65,7 +65,7 @@ const announcing = `
   CREATE OR REPLACE TRIGGER bench_announce AFTER INSERT ON messages FOR EACH ROW EXECUTE FUNCTION bench_announce();
   LISTEN bench`;
 
-/** What passed from one commit to the other. */
+/** Time and statements between the commit of a question and the commit of its reply. */
 interface Reply {
   ms: number;
   cost: Cost;

@@ -11,13 +11,13 @@ import { usageOf } from '../support/usage.ts';
 const readers = 1_000;
 const rounds = 3;
 const roundMs = 10_000;
-/** Of them one in five is a message: each is told to every reader. */
+/** Every fifth request writes a message, which all readers get. */
 const requestsPerSecond = 20;
 const writesEvery = 5;
 const restMs = 10_000;
 const patienceMs = 20_000;
 
-/** What a process uses whose events 1,000 streams follow, and what the API answers meanwhile beside the same in calm. */
+/** Usage of a process whose events 1,000 streams follow, and the API's response times meanwhile, compared with calm. */
 export const eventStreams: Bench = {
   name: 'event-streams',
   needs: 'database',
@@ -118,7 +118,7 @@ async function openReaders(url: string): Promise<Crowd> {
   return {
     close: async () => {
       const before = Math.max(...counts.subarray(1));
-      // One that everybody must get: then there is nothing to come.
+      // An event that every reader gets marks the end: nothing follows it.
       await call(url, 'POST', 'contacts', { name: 'The last' });
       const least = () => Math.min(...counts.subarray(1));
       await until(() => least() > before && least() === Math.max(...counts.subarray(1)), 'every event at every reader');

@@ -11,7 +11,7 @@ const roundMs = 8_000;
 const connections = 2;
 const feedMs = 1_000;
 
-/** One of each kind of the hostile corpus: it computes, waits, grows, cannot be stopped but by a kill, or floods a door. */
+/** Plugins of each kind of the hostile corpus: compute, wait, grow, end only by a kill, or flood a door. */
 const attacks: Readonly<Record<string, string>> = {
   loops: 'for (;;);',
   microtasks: 'for (;;) await 0',
@@ -27,7 +27,7 @@ const attacks: Readonly<Record<string, string>> = {
   'fetch-flood': `await Promise.all(Array.from({ length: 1000 }, (_, i) => ctx.fetch('https://shop.test/' + i).catch(() => {})))`,
 };
 
-/** What the doors of the last four want. */
+/** Permissions that the last four attacks need for their doors. */
 const permissions = {
   conversation: ['reply'],
   storage: { scopes: ['conversation', 'installation'] },
@@ -35,7 +35,7 @@ const permissions = {
   network: { hosts: ['shop.test'] },
 };
 
-/** What the API answers while hostile plugins run without end, beside the same while harmless ones are asked as often, in turns. */
+/** Response times of the API while hostile plugins run without end, compared in turns with harmless plugins run as often. */
 export const hostilePlugins: Bench = {
   name: 'hostile-plugins',
   needs: 'database',

@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const lookMs = 20_000;
 const busy = { connections: 16, roundMs: 10_000 };
 
-/** What the service uses when nothing happens: memory after a minute and after work, computing time, statements. */
+/** Usage of the service when nothing happens: memory after a minute and after work, computing time, statements. */
 export const idle: Bench = {
   name: 'idle',
   needs: 'database',

@@ -67,7 +67,7 @@ async function install(database: Client): Promise<void> {
   await database.query('UPDATE plugin_registry SET revision = revision + 1');
 }
 
-/** What the service uses when its plugins were listed, and when 1,000 bots, each of its plugin, have answered. */
+/** Memory of the service after its plugins were listed, and after 1,000 bots, each with its own plugin, have answered. */
 async function memoryOf(
   env: Record<string, string>,
   database: Client,

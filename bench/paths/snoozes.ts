@@ -16,7 +16,7 @@ const leadMs = 30_000;
 const leadMsEach = 0.3;
 // Enough to see what clients feel, too few to take the machine from the waking.
 const visitors = 2;
-// Whose statements are counted, when nobody reads.
+// Snoozes whose statements are counted while nobody reads.
 const counted = 5_000;
 
 /** Snoozes that are due at once: how long until all are awake, and what reading clients feel meanwhile. */
@@ -57,7 +57,7 @@ export const snoozes: Bench = {
   },
 };
 
-/** What one snooze costs while nobody reads: the looks of a sweep, and the feed's places for the events, included. */
+/** Returns the cost of one snooze while nobody reads, including the sweep's queries and the events' places in the feed. */
 async function costOfEach(databaseUrl: string, database: Client, snoozed: number): Promise<Cost> {
   return onWire(databaseUrl, (wire) =>
     withService(serviceEnv(wire.url), async () => {

@@ -19,7 +19,7 @@ const patienceMs = 20_000;
 const opensAtOnce = 8;
 // So many, that the bound on connections to one origin holds up none of the runs.
 const shopCount = 5;
-// What localhost stands for.
+// Addresses that localhost resolves to.
 const loopback = { OUTBOUND_ALLOW_CIDRS: '127.0.0.0/8,::1/128' };
 
 /** A bot's reply while 200 runs of another bot of the account wait for `ctx.fetch`, beside the same reply in calm. */

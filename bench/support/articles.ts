@@ -37,7 +37,7 @@ export function anyWord(random: () => number): string {
   return wordOf(Math.floor(rank));
 }
 
-/** One of the 30 most frequent words. */
+/** Returns a random word of the 30 most frequent ones. */
 export function commonWord(random: () => number): string {
   return wordOf(Math.floor(30 * random()));
 }

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { median, percentile } from './figures.ts';
 import { token } from './service.ts';
 
-/** One request of account 1; `path` begins after the account's. */
+/** A request of account 1; `path` begins after the account's. */
 export interface Ask {
   method: 'GET' | 'POST';
   path: string;
@@ -17,7 +17,7 @@ export interface Load {
   next: () => Ask;
 }
 
-/** What a round came to. */
+/** Results of one round. */
 export interface Round {
   perSecond: number;
   latenciesMs: number[];
@@ -60,7 +60,7 @@ async function ask(pool: Pool, { method, path, body }: Ask): Promise<number> {
   return performance.now() - begun;
 }
 
-/** What rounds came to in the middle, the first of them (which warmed up) left out. */
+/** Returns medians over all rounds but the first, which warmed up. */
 export function summary(rounds: readonly Round[]): { perSecond: number; p50: number; p99: number } {
   const counted = rounds.slice(1);
   const all = counted.flatMap(({ latenciesMs }) => latenciesMs);

@@ -8,7 +8,7 @@ export interface KnownArticle {
   language: string;
 }
 
-/** What somebody asks, and the article that answers it; null for what no article answers. */
+/** A question, and the article that answers it; null where no article does. */
 export interface Question {
   text: string;
   kind: 'plain' | 'paraphrase' | 'typo' | 'off';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const pageBytes = 4096;
 const ticksPerSecond = 100;
 
-/** What a tree of processes uses, those of PostgreSQL left out. */
+/** Usage of a tree of processes, without those of PostgreSQL. */
 export interface Usage {
   /** Resident memory, in MB. */
   rssMb: number;

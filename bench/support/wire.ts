@@ -48,12 +48,12 @@ export class Wire {
     return new Wire(target.href, server, counted);
   }
 
-  /** What passed since the proxy stands. */
+  /** The traffic since the proxy was started. */
   get total(): Cost {
     return { ...this.#total };
   }
 
-  /** What one operation costs: the median of several, so that what runs beside them does not count. */
+  /** Returns the median cost of an operation over several runs, which leaves out concurrent statements of others. */
   async costOf(operation: () => Promise<unknown>, times = 25): Promise<Cost> {
     const costs: Cost[] = [];
     await operation();
@@ -85,7 +85,7 @@ export async function onWire<Result>(
   }
 }
 
-/** What passed between two looks. */
+/** Returns the cost between two readings. */
 export function difference(before: Cost, after: Cost): Cost {
   return { trips: after.trips - before.trips, statements: after.statements - before.statements };
 }

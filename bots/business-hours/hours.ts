@@ -28,7 +28,7 @@ export function nextOpening({ timezone, days, opens, closes }: Hours, now: Date)
   return null;
 }
 
-/** What a clock in the time zone shows, as milliseconds that read the same in UTC. */
+/** Returns the clock time in the time zone, as milliseconds that read the same in UTC. */
 function localTime(moment: Date, timeZone: string): number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

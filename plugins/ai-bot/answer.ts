@@ -1,7 +1,7 @@
 import type { ChatAnswer, HandoffCause, Passage } from 'switchboard/bot';
 import { hostOf, removeLinks } from './links.ts';
 
-/** What becomes of a question: an answer, or people get the conversation. */
+/** The result of a question: an answer, or the cause and reason of a handoff. */
 export type Outcome = { text: string } | { cause: HandoffCause; reason: string };
 
 interface Answer {

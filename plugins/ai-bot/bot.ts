@@ -32,7 +32,7 @@ export default defineBot<Settings>({
       const keyword = leaveAtKeyword(ctx, ctx.message.content);
       if (keyword) return handOff(ctx, keyword);
       const [answered, replies] = await Promise.all([ctx.storage.get<number>(answeredKey), ctx.replies()]);
-      // One of a burst that was answered with the first of them.
+      // Skips a message of a burst that was answered with its first message.
       if (ctx.message.id <= (answered ?? 0)) return;
       const last = leaveAtLast(ctx, replies);
       if (last) return handOff(ctx, last);
@@ -69,7 +69,7 @@ async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id, { ttl: answeredSeconds });
 }
 
-/** What else the customer writes at the moment. Of very much of it nothing: each message has a run of its own as well. */
+/** Returns the other messages of the burst; none if they are too large, because each message has a run of its own as well. */
 function restOfBurst(ctx: Ctx): Promise<CustomerWords[]> {
   return ctx.settled().catch(() => []);
 }

@@ -2,7 +2,7 @@ const sentenceEnd = /(?<=[.!?…]["')\]]?)\s+|(?<=[。！？])|\n+/u;
 const sentencesAtMost = 3;
 const maxChars = 700;
 
-/** What is known of a passage. Runs of before have recorded no words. */
+/** A passage as the search found it. Runs recorded by older versions have no words. */
 interface Found {
   text: string;
   /** The words of the text that the question asks for. */

@@ -14,7 +14,7 @@ const urlWithScheme =
 const otherScheme = /(?<![\p{L}\p{N}])(?:mailto|javascript|data|vbscript):[^\s<>"'`[\]{}|]+/giu;
 const bareHost =
   /(?<![\p{L}\p{N}@/._-])(?:[\p{L}\p{N}_-]{1,63}\.)+\p{L}{2,24}(?![\p{L}\p{N}_-])(?::\d{1,5})?(?:[/?#][^\s<>"'`[\]{}|]*)?/gu;
-/** What ends a sentence behind a link. */
+/** Characters that end a sentence after a link, and do not belong to it. */
 const trailing = '.,;:!?)]*_';
 
 /** Links within links at most; who hides them deeper wants no answer to be read. */
@@ -26,7 +26,7 @@ const maxRounds = 10;
  */
 export function removeLinks(text: string, hosts: readonly string[]): string {
   let left = text;
-  // What stood on both sides of a link may be one without it: `evil(evil.example).example`.
+  // Repeats, because the text on both sides of a removed link may form another: `evil(evil.example).example`.
   for (let round = 0; round < maxRounds; round += 1) {
     const cleaned = removeOnce(left, hosts);
     if (cleaned === left) return left;
@@ -71,7 +71,7 @@ function isLink(found: string): boolean {
   return found.length > host.length || host.startsWith('www.') || wellKnown.test(host);
 }
 
-// What stood around a link.
+// Removes the empty brackets and spaces that a removed link leaves.
 function tidy(text: string): string {
   return text
     .replace(/[([<]\s*[)\]>]/g, '')

@@ -3,7 +3,7 @@ import type { ChatMessage, ChatRequest, Message, Passage } from 'switchboard/bot
 /** A public message, as far as the model gets it. */
 export type Words = Pick<Message, 'content' | 'message_type' | 'sender'> & { private?: boolean };
 
-/** What a question is made of. */
+/** Parts of a question for the model. */
 export interface Question {
   account: string;
   systemPrompt: string;
@@ -18,10 +18,10 @@ export interface Question {
 const maxHistoryChars = 24_000;
 const maxMessageChars = 8_000;
 const maxPassageChars = 2_500;
-/** What one call to the service may have as JSON, with room for its name. */
+/** Characters of JSON that one call to the service may have, with room for its name. */
 const maxJsonChars = 60_000;
 
-/** What the model is asked: its rules, the passages as data, and the conversation. */
+/** Builds the request for the model: its rules, the passages as data, and the conversation. */
 export function questionOf({ account, systemPrompt, temperature, passages, history }: Question): ChatRequest {
   const system = [
     `You answer customers of ${JSON.stringify(account)} in a chat.`,
