@@ -36,7 +36,7 @@ interface Retention {
   reportRetentionDays: number;
 }
 
-/** What parts of the service do when they are told to look: `retry` makes the deliveries that are due, `embed` embeds articles. */
+/** Starts work of other parts of the service: `retry` makes the deliveries that are due, `embed` embeds articles. */
 interface Looks {
   retry: () => void;
   embed: () => void;
@@ -74,7 +74,7 @@ export function alarmsOf(
   ];
 }
 
-// What requests leave behind may take long, and what is due does not wait for it.
+// Kept apart from due work, which must not wait: the cleanup after requests may take long.
 function finishLeftovers(database: Database): Promise<void> {
   const counts = [mergeCountChanges, mergeStorageChanges];
   const works = [
@@ -106,7 +106,7 @@ function deleteOldRows(database: Database, retention: Retention): Promise<void> 
   ]);
 }
 
-// One work that fails does not end the others; its error is thrown when all have ended.
+// Settles all, so that a failure ends no other work; then throws the first error.
 async function doAll(works: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

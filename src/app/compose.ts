@@ -35,7 +35,7 @@ export interface Parts extends Mechanisms {
   readonly streams: EventStreams;
   readonly alarms: AlarmClock;
   readonly wakes: WakeCalls;
-  /** Of the demonstration data; null without DEMO. */
+  /** Receives the webhooks of the demonstration data; null without DEMO. */
   readonly receiver: ReceiverServer | null;
   readonly http: HttpServer;
 }

@@ -5,7 +5,7 @@ export interface FrontDoor {
   /** Ten characters at most, for the column of the table. */
   label: string;
   url: string;
-  /** What to know of it, in a few words. */
+  /** A note beside the URL, in a few words. */
   hint?: string;
 }
 

@@ -15,7 +15,7 @@ import type { StartPhases } from '../lib/start-phases.ts';
 import type { Registry } from '../packages/registry.ts';
 import { farewell, serviceUrl, welcome, welcomeToTerminal } from './start/welcome.ts';
 
-/** What a start has prepared. */
+/** Everything that a start has prepared before the service listens. */
 export interface Prepared {
   config: Config;
   log: Logger;
@@ -65,7 +65,7 @@ export async function serve(prepared: Prepared): Promise<void> {
   app.warmSandbox();
 }
 
-/** What a start prints: where its pages are, and after the first one the token and a link that signs in. */
+/** Returns the text that a start prints: its pages, and after the first one the token and a link that signs in. */
 async function greeting(
   app: App,
   { config, url, seeded }: { config: Config; url: string; seeded: Seeded | null },

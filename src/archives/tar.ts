@@ -25,7 +25,7 @@ const kinds: Readonly<Record<string, TarEntry['kind']>> = {
   6: 'FIFO',
 };
 const [extended, global] = ['x', 'g'];
-// Of GNU's tar: the name, or the target, of the next entry where it has more than 100 bytes.
+// Entry types of GNU's tar: the name, or the link target, of the next entry if longer than 100 bytes.
 const [longName, longTarget] = ['L', 'K'];
 /** Extended headers that would change what is read. */
 const refusedKeys = /^(?:linkpath|size|GNU\.sparse\..*)$/;
@@ -53,7 +53,7 @@ export function* readEntries(tar: Buffer, maxEntries: number, { takesLongNames =
   }
 }
 
-/** What a header in the archive says of the next entry's name; null for an entry itself. */
+/** Reads a header that names the next entry; null if it is an entry itself. */
 function readAhead(
   { type, content }: { type: string; content: Buffer },
   { path, takesLongNames }: { path: string | null; takesLongNames: boolean },

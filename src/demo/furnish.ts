@@ -15,7 +15,7 @@ import { newWebhookSecret, type SecretBox } from '../lib/secrets/secret-box.ts';
 import type { Sql } from '../postgres/sql.ts';
 import { shopArticles } from './articles.ts';
 
-/** What furnishing needs besides its transaction. */
+/** Dependencies of furnishing besides its transaction. */
 export interface DemoTools {
   random: Random;
   secretBox: SecretBox;

@@ -18,7 +18,7 @@ export async function demo(call: CallService): Promise<void> {
   const interrupt = new AbortController();
   const stop = (): void => interrupt.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  // Whoever reads no more, such as `head`, wants no more.
+  // Stops when the reader of the output, such as `head`, has closed it.
   process.stdout.once('error', stop);
   const stage = await Stage.open(call, interrupt.signal);
   try {

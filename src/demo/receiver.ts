@@ -10,7 +10,7 @@ export type PlayMode = (typeof playModes)[number];
 /** A post as it came in. */
 export interface Post {
   path: string;
-  /** By lower-case name. */
+  /** Takes a lower-case name. */
   header: (name: string) => string;
   body: Buffer;
   /** Aborted when its sender has gone. */
@@ -43,9 +43,9 @@ export interface KeptPost {
   account_id: number | null;
   /** The beginning of the body; empty where a record that it told of is erased. */
   body: string;
-  /** Of the whole body. */
+  /** Size of the whole body. */
   bytes: number;
-  /** What was answered; null while nothing was. */
+  /** Status of the answer; null before there is one. */
   status: number | null;
 }
 
@@ -79,7 +79,7 @@ export class Receiver {
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
-    // Those of an earlier start were lower: who asks for what came since one of them misses nothing.
+    // Starts above all ids of an earlier start, so that a reader that continues from one of those misses nothing.
     this.#last = options.clock.now().getTime();
   }
 

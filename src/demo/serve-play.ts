@@ -11,7 +11,7 @@ import { playModes, type KeptPost, type PlayMode } from './receiver.ts';
 import type { ReceiverServer } from './receiver-server.ts';
 import { takePost } from './take-post.ts';
 
-/** What `GET /play/requests` and `PUT /play/mode` answer. */
+/** The answer of `GET /play/requests` and `PUT /play/mode`. */
 export interface PlayState {
   mode: PlayMode;
   modes: readonly PlayMode[];
@@ -100,7 +100,7 @@ async function admitAdministrator(ctx: Context, { mounted }: PlayOptions, isAgai
   return { isPlatformAdmin: platformAdmin, accounts: new Set(administered.map(({ account }) => account.id)) };
 }
 
-// What another account's webhook sent, or seems to have sent, is not for administrators of this one.
+// Leaves out posts of other accounts' webhooks, and posts that only claim to come from them.
 async function stateFor(viewer: Viewer, after: number, { server, url }: PlayOptions): Promise<PlayState> {
   const { receiver, problem } = server;
   const isFor = ({ account_id: id }: KeptPost) => viewer.isPlatformAdmin || id === null || viewer.accounts.has(id);

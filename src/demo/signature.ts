@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { signatureHeaders } from '../deliveries/core/sign.ts';
 
-/** Whose signature a post may have. */
+/** A webhook that may have signed a post. */
 export interface Signer {
   /** `whsec_…`; two while they rotate. */
   readonly secrets: readonly string[];

@@ -87,7 +87,7 @@ export class Stage {
     return this.call<Message>('POST', `${this.pathOf(conversation)}/messages`, body);
   }
 
-  /** What a bot said after a message. */
+  /** Returns the bot's first public answer after a message. */
   async answerTo({ id, conversation_id: conversation }: Message): Promise<Message> {
     const path = `${this.account}/conversations/${conversation}/messages`;
     return this.until("the bot's answer", async () => {
@@ -127,7 +127,7 @@ export class Stage {
   async #hear(): Promise<void> {
     const { payload } = await this.call<PlayState>('GET', `/play/requests?after=${this.#since}`);
     for (const post of payload.toReversed()) {
-      // One that is being answered is told with its answer.
+      // Reported later, together with its answer.
       if (post.status === null) return;
       this.#since = post.id;
       if (!this.#hook?.url.endsWith(post.path)) continue;

@@ -32,7 +32,7 @@ export interface EngineOptions {
   failed: (error: unknown) => void;
 }
 
-/** What is read with a claim: for plugin bots, the conversation. */
+/** The SQL of rows that are read along with a claim: for plugin bots, the conversation. */
 const besides = { webhook: undefined, bot: foundWithBot };
 
 /**
@@ -48,7 +48,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     const results = new FinishBatch(options);
-    // What somebody asked for has slots of its own, so that live deliveries never wait behind it.
+    // Requested deliveries have slots of their own, so that live deliveries never wait behind them.
     const pump = (kind: EndpointKind, isSide: boolean): Pump => {
       const { resent, room } = options;
       const bounds = isSide

@@ -5,7 +5,7 @@ import { finishAndGoOn, finishFreeDeliveries, type Finished } from '../deliverie
 import type { Lease } from '../deliveries/lanes/lease.ts';
 import { renewalsPerLease } from './lease-renewal.ts';
 
-/** What is known of a lane after its result. */
+/** The state of a lane after its result was written. */
 export interface After {
   /** Whether it is due again; null when this process could not write the result. */
   isDue: boolean | null;

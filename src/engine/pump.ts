@@ -132,7 +132,7 @@ export class Pump {
     }
   }
 
-  // What was known of due lanes is as old as the failure, and would have it repeated at once, again and again.
+  // Forgets the known due times: they are as old as the failure, and would repeat it at once, again and again.
   #lookLater(): void {
     this.#mustSurvey = true;
     this.#pauseMs = this.#options.pollMs;

@@ -1,7 +1,7 @@
 import type { Database } from '../postgres/database.ts';
 import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
 
-/** What committed work announces within its process, by topic. */
+/** Announcements of committed work within its process, by topic. */
 export interface Announcements {
   /** Whether events were recorded, and the endpoints that have deliveries to make. */
   committed: { events: boolean; deliveries: readonly TouchedEndpoint[] };
@@ -24,7 +24,7 @@ export interface RunFigures {
   cpuSeconds: number;
 }
 
-/** What the administrators of an account should know of a webhook: it was switched off, or has been failing for an hour. */
+/** A notice to the administrators of an account: a webhook was switched off, or has been failing for an hour. */
 export interface WebhookNotice {
   what: 'disabled' | 'failing';
   account: { id: number; name: string };

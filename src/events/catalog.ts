@@ -37,7 +37,7 @@ interface DisabledWebhook {
   reason: string;
 }
 
-/** What an event is about, in the state after the change. */
+/** The records that an event is about, in their state after the change. */
 export interface Subject {
   conversation?: Conversation;
   message?: Message;

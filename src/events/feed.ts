@@ -31,7 +31,7 @@ export async function isAnyUnplaced(database: Database): Promise<boolean> {
 const batch = 1000;
 const accountsAtOnce = 100;
 
-/** What happened to an account's events: whether some may be left. */
+/** An account whose events were placed, and whether some may be left. */
 interface Placed {
   id: number;
   isLeft: boolean;

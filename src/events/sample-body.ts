@@ -39,7 +39,7 @@ interface Place {
   property: string;
 }
 
-// What would be odd to read by its type alone.
+// Sample values for fields whose type alone would give odd ones.
 const texts: Readonly<Record<string, string>> = {
   content: 'Where is my order?',
   name: 'Ada Lovelace',

@@ -13,7 +13,7 @@ import { formatEvents } from './formats/format-events.ts';
 import { wantsAny } from './formats/surroundings.ts';
 import type { RecordedEvent } from './outbox.ts';
 
-/** What a transaction has to write in one account. */
+/** Writes of a transaction in one account. */
 export interface Part {
   readonly conversations: HeldConversations;
   /** Messages to insert. */
@@ -40,11 +40,11 @@ export class UnitOfWork {
   readonly sql: Sql;
   /** The business time of the whole transaction. */
   readonly now: Date;
-  /** By account. */
+  /** Pending writes by account id. */
   readonly parts = new Map<number, Part>();
   readonly #afterCommit: (() => void)[] = [];
   readonly #atCommit: LastStatement[] = [];
-  /** Whether it may presume, and whether it has. */
+  /** False when the work runs again after a presumption may have been wrong. */
   readonly mayPresume: boolean;
   #hasPresumed = false;
   readonly #transaction: SqlTransaction;
@@ -57,7 +57,7 @@ export class UnitOfWork {
     this.now = database.clock.now();
   }
 
-  /** What is to be written in an account. Asks together with the next statement for formats, so that this costs no round trip. */
+  /** Returns the account's pending writes. Reads wanted formats along with the next statement, which saves a round trip. */
   partOf(accountId: number): Part {
     const known = this.parts.get(accountId);
     if (known) return known;
@@ -178,7 +178,7 @@ export class UnitOfWork {
     }
   }
 
-  // One statement for each account: conversations, messages, events, deliveries and lanes.
+  // A single statement per account: conversations, messages, events, deliveries and lanes.
   #writes(): LastStatement[] {
     const { database } = this;
     return Array.from(this.parts, ([accountId, part]) => {
@@ -202,14 +202,14 @@ export class UnitOfWork {
 
 type Work<Result> = (unit: UnitOfWork) => Promise<Result>;
 
-/** What the work takes for granted; its error refuses the work, whatever that did. */
+/** Verifies an assumption of the work; its error refuses the work, whatever the result. */
 export interface Proof {
   verify(sql: Sql): Promise<void>;
   /** The transaction in which it was verified has committed. */
   committed(): void;
 }
 
-/** What was presumed may have been wrong; whatever the work came to follows from it. */
+/** A failure that may follow from a wrong presumption: the work is run again without presumptions. */
 class Misled extends Error {}
 
 async function commitOnce<Result>(

@@ -15,10 +15,10 @@ const known = [
   'conversation_typing_off',
 ];
 
-/** What a webhook is told of that names nothing. */
+/** Events for a webhook that names none. */
 const usual = known.filter((name) => !name.startsWith('conversation_typing'));
 
-/** What the webhook of an inbox of the API is told of: all that happens in it. */
+/** Events for the webhook of an API inbox: everything that happens in it. */
 export const ofChannel = known.filter((name) => !name.startsWith('contact_'));
 
 /** Leaves out events that do not exist here; where none is left, our route refuses what was asked for. */

@@ -1,6 +1,6 @@
 // How the hours of reports are written, by whoever counts, and read.
 
-/** What an hour's rows are called; reasons of handoffs and numbers of steps follow the colon. */
+/** Names of an hour's measures; reasons of handoffs and numbers of steps follow the colon. */
 export const measures = {
   customers: 'messages:customers',
   bots: 'messages:bots',
@@ -13,8 +13,8 @@ export const measures = {
 } as const;
 
 /**
- * Of the durations of answers the steps are counted, so many for each doubling, each 19 % longer than the one before: any
- * number of hours then has its percentiles.
+ * The number of steps for each doubling of a response time, each 19 % longer than the one before. Counting by steps gives
+ * percentiles over any number of hours.
  */
 export const stepsPerDoubling = 4;
 

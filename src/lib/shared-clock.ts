@@ -7,7 +7,7 @@ const maxRoundTripMs = 1_000;
 const jumpMs = 1_000;
 const steadyMs = (): number => performance.now();
 
-/** What the other clock told, and what this machine's clocks said at that moment. */
+/** A reading of the other clock, and of this machine's clocks at the same moment. */
 interface Measurement {
   toldMs: number;
   steadyMs: number;

@@ -9,7 +9,7 @@ import { readPage, type FeedEvent, type FeedPage, type Kept } from './read-page.
 import { tellVisitors, type ToldVisitor } from './visitors/events.ts';
 import { VisitorStream } from './visitors/stream.ts';
 
-/** What an account's reader works with. */
+/** Dependencies of an account's reader. */
 export interface ReaderOptions {
   accountId: number;
   database: Database;
@@ -91,13 +91,13 @@ export class AccountReader {
     this.#head = page.kept.head;
     const reached: Place = { position: page.reached, floor: page.kept.dropped };
     for (const stream of concerned) {
-      // What it missed was deleted meanwhile: the client is told when it comes back with its cursor.
+      // Events between were deleted: the client learns it when it comes back with its cursor.
       if (isTooLate(stream.place, page.kept)) stream.close();
       else stream.give(written, reached);
     }
   }
 
-  // Who may see the events is asked after they were read: whoever lost a token or a place before they were committed does
+  // Finds the viewers after the events were read: a client that lost a token or a seat before the events were committed must
   // not get them.
   async #prepare({ events, kept }: FeedPage, streams: readonly LiveStream[]): Promise<WrittenEvent[]> {
     if (events.length === 0) return [];

@@ -7,7 +7,7 @@ import type { Kept } from './read-page.ts';
 export interface Place {
   /** The position of the last event that was read; 0 before the first. */
   position: number;
-  /** What was not kept any more when the reader began (see Kept.dropped): it was never promised to this reader. */
+  /** The position up to which events were deleted when the reader began (see Kept.dropped): never promised to this reader. */
   floor: number;
 }
 

@@ -2,7 +2,7 @@ import type { Standing } from '../domain/people/standing.ts';
 import type { Place } from './cursor.ts';
 import { LiveStream, type WrittenEvent } from './live-stream.ts';
 
-/** Who follows, from where, and which events. */
+/** The follower of a stream, the place where it begins, and the events that it wants. */
 export interface Following {
   standing: Standing;
   place: Place;

@@ -17,8 +17,8 @@ export interface WrittenEvent extends FeedEvent {
 const waitingBytes = 64 * 1024;
 
 /**
- * One reader's server-sent events. It takes events while there is room, and is behind when there is none: the account's
- * reader (account-reader.ts) goes on with it when the client has read what waits.
+ * Server-sent events for one reader. It takes events while there is room, and is behind when there is none: the account's
+ * reader (account-reader.ts) goes on with it when the client has read the waiting ones.
  */
 export abstract class LiveStream extends Readable {
   abstract readonly accountId: number;
@@ -43,7 +43,7 @@ export abstract class LiveStream extends Readable {
     return this.#hasRoom && !this.#isClosed;
   }
 
-  /** What this reader gets of an event; null for nothing. */
+  /** Returns the bytes of an event for this reader; null for an event that it does not get. */
   protected abstract bytesOf(event: WrittenEvent): Buffer | null;
 
   /**

@@ -4,7 +4,7 @@ import { unixSeconds } from '../lib/unix-time.ts';
 import { sealPlace } from './cursor.ts';
 import type { FeedEvent } from './read-page.ts';
 
-/** Of which account's feed, and how far that was deleted when the event was read (see Kept.dropped). */
+/** An account's feed, and the position up to which it was deleted when the event was read (see Kept.dropped). */
 export interface Feed {
   accountId: number;
   dropped: number;

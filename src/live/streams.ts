@@ -33,7 +33,7 @@ export interface StreamsOptions {
 // Connections that all streams of the process use at the same time.
 const connections = 2;
 const retryAfterSeconds = 15;
-/** What clients wait before they come back, in milliseconds. */
+/** Milliseconds that clients wait before they reconnect. */
 const reconnectMs = 1_000;
 
 /** The open streams of events of this process: one reader for each account that anybody follows. */
@@ -171,7 +171,7 @@ export class EventStreams {
     }
   }
 
-  // One statement for all contacts who wait for a bot, and none while nobody does.
+  // A single statement for all contacts who wait for a bot, and none while nobody does.
   async #lookForBots(): Promise<void> {
     const waiting = this.#all()
       .filter(isOfVisitor)

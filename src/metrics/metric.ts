@@ -10,7 +10,7 @@ interface Series {
   sum: number;
 }
 
-/** What counters and histograms have in common: values by labels, counted by buckets. */
+/** The common part of counters and histograms: values by labels, counted by buckets. */
 export abstract class Metric {
   readonly declared: Declared;
   readonly buckets: readonly number[];

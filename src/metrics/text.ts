@@ -7,7 +7,7 @@ export interface Reading {
   value: number;
 }
 
-/** What a metric is called, and what it tells. */
+/** The name of a metric, and its help text. */
 export interface Declared {
   name: string;
   help: string;

@@ -21,7 +21,7 @@ interface ChatTool {
   parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ChatRequest {
   messages: readonly ChatMessage[];
   /** 0 to 1. */

@@ -18,7 +18,7 @@ const codes: Readonly<Record<number, readonly [code: string, sentence: string]>>
   429: ['rate_limited', 'The model server has had too many requests, or its quota is used up'],
 };
 
-/** What a refusal of the model server, or a failure of its client, means; quotes the server without the key. */
+/** Returns the error for a refusal of the model server, or a failure of its client; quotes the server without the key. */
 export function explainRefusal(thrown: unknown, server: ModelServer): ModelError {
   const { status } = refusalOf(thrown);
   if (typeof status !== 'number') return explainFailure(thrown);

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** Who asks an object store, and where. */
+/** Credentials for an object store, and its region. */
 export interface Credentials {
   region: string;
   accessKeyId: string;
@@ -12,7 +12,7 @@ export interface Unsigned {
   method: string;
   host: string;
   path: string;
-  /** By lower-case name, without `host`. */
+  /** Values by lower-case name, without `host`. */
   headers: Readonly<Record<string, string>>;
   body: Buffer | null;
 }

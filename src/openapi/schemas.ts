@@ -5,7 +5,7 @@ import { readableDocument, type SchemaName } from '../schemas.ts';
 export type Json = Record<string, unknown>;
 
 const prefix = '#/components/schemas/';
-// What is read though it is no part of the contract is not published.
+// Keywords that only our reading of bodies uses, and the published contract does not contain.
 const unpublished = new Set(['x-left-out', 'x-null']);
 // Keywords whose values are data and not schemas.
 const literals = new Set(['const', 'enum', 'default', 'examples']);

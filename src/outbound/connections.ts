@@ -209,7 +209,7 @@ async function vettedAddresses(
 ): Promise<LookupAddress[]> {
   const answer = await resolver.resolve(hostname);
   if ('problem' in answer) throw new UnresolvedHostError(answer.problem);
-  // One forbidden address refuses the name: public and private addresses under one name are an attack or a mistake.
+  // A single forbidden address refuses the name: public and private addresses under one name are an attack or a mistake.
   if (!answer.addresses.every((address) => policy.allows(address))) throw new BlockedAddressError();
   return answer.addresses.slice(0, maxAddressesTried).map((address) => ({ address, family: isIP(address) }));
 }

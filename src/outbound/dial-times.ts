@@ -8,7 +8,7 @@ export interface DialTimes {
 /** The times of a request on a connection that was open already. */
 export const noDial: DialTimes = { dns: null, connect: null, tls: null };
 
-// By the socket until its first request, and by the error of a connection that could not be opened.
+// Keyed by the socket until its first request, and by the error of a connection that could not be opened.
 const kept = new WeakMap<object, DialTimes>();
 
 /** The times of the connection, for the first request that asks: later ones find it open. */

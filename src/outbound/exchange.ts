@@ -19,7 +19,7 @@ export interface ExchangeLimits {
 }
 
 /**
- * One request and its answer. Implements the HTTP client's callbacks (undici's DispatchHandler) and resolves `result`
+ * A request and its answer. Implements the HTTP client's callbacks (undici's DispatchHandler) and resolves `result`
  * once: when the answer is complete, has reached its size limit, is overdue or has failed. Later callbacks are ignored,
  * and the socket is destroyed.
  */

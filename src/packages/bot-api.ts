@@ -187,15 +187,15 @@ export interface Context<Config = JsonObject> {
   schedule(at: Moment, name: string, data?: unknown): void;
 
   /**
-   * What the bot remembers. Needs `permissions.storage`, with the scope. `ctx.storage.get(…)` is that of the conversation:
+   * Values that the bot remembers. Needs `permissions.storage` with the scope. `ctx.storage.get(…)` reads the conversation's:
    * `await ctx.storage.incr('misses')`
    */
   readonly storage: Store & {
     /** `await ctx.storage.conversation.get('step')` */
     readonly conversation: Store;
-    /** Of the customer, in all conversations. `await ctx.storage.contact.set('language', 'de')` */
+    /** Values of the customer, in all conversations. `await ctx.storage.contact.set('language', 'de')` */
     readonly contact: Store;
-    /** Of the account. `await ctx.storage.installation.incr('answers')` */
+    /** Values of the account. `await ctx.storage.installation.incr('answers')` */
     readonly installation: Store;
   };
   /**

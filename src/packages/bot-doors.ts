@@ -1,13 +1,13 @@
-// What bots get from the service while they run: part of `switchboard/bot` (bot-api.ts). It imports nothing.
+// Values that bots get from the service while they run: part of `switchboard/bot` (bot-api.ts). It imports nothing.
 
-/** Who wrote a message: a contact (with the granted fields), an agent (`user`) or a bot. */
+/** The sender of a message: a contact (with the granted fields), an agent (`user`) or a bot. */
 export interface Sender {
   readonly type: 'contact' | 'user' | 'agent_bot';
   readonly id: number;
   readonly name?: string;
 }
 
-/** What a file of a message is, as was found in its content. */
+/** A file of a message; its type was found in its content. */
 export interface AttachedFile {
   readonly file_type: 'image' | 'audio' | 'video' | 'file';
   readonly file_name: string;
@@ -26,7 +26,7 @@ export interface Attachment extends AttachedFile {
 /** A moment: a Date, or the seconds from now. */
 export type Moment = Date | { inSeconds: number };
 
-/** What `secret` returns. The bot can only pass it on as a header. */
+/** The result of `secret`. The bot can only pass it on as a header. */
 export interface Secret {
   readonly $secret: string;
   readonly prefix: string;
@@ -44,7 +44,7 @@ export interface FetchOptions {
 /** The answer to a request. Redirects are answers too: they are not followed. */
 export interface FetchAnswer {
   readonly status: number;
-  /** By names in lower case. */
+  /** Values by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   /** The text parsed as JSON; throws when it is none. `const { state } = answer.json() as { state: string }` */
@@ -78,7 +78,7 @@ export interface ChatTool {
   parameters: Record<string, unknown>;
 }
 
-/** What a language model is asked. */
+/** A request to a language model. */
 export interface ChatRequest {
   messages: readonly ChatMessage[];
   /** 0 = precise, 1 = varied; default 0.2. */
@@ -112,7 +112,7 @@ export interface ChatStatus {
 
 /** A passage of the knowledge base: the best of its article. */
 export interface Passage {
-  /** Of the article. */
+  /** The article's id. */
   readonly id: number;
   readonly title: string;
   readonly url: string | null;

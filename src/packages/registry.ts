@@ -31,7 +31,7 @@ export interface Registry {
   /** All valid packages, ordered by id. */
   list(): PluginPackage[];
   readonly broken: readonly BrokenPackage[];
-  /** What was read, by id, in the order of the folders. */
+  /** Readings by plugin id, in the order of the folders. */
   readonly claimants: ReadonlyMap<string, readonly FolderReading[]>;
   /** Packages that were not read, since there are too many. */
   readonly leftOut: readonly BrokenPackage[];

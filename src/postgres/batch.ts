@@ -1,10 +1,10 @@
 import type { Client, Connection } from 'pg';
 import { encodeParameter } from './parameters.ts';
 
-/** What came of a statement. */
+/** The result of a statement. */
 export interface Result {
   rows: Record<string, unknown>[];
-  /** What PostgreSQL says of it: `INSERT 0 1`, `SELECT 5`, `COMMIT`. */
+  /** PostgreSQL's command tag: `INSERT 0 1`, `SELECT 5`, `COMMIT`. */
   tag: string;
 }
 

@@ -19,17 +19,17 @@ export interface Condition {
 }
 
 /**
- * What a key stands for, by how it is compared. `at` is an SQL expression, never anything that a caller sent: `text` in any
- * case (`within`: an expression in lower case that contains the text, where that one has an index), `exact` as it is written
- * (`spell`: how a value is written there), `number`, `flag`, `titles` (an array of texts), and `attribute`, what stands under the key in a
- * JSON object.
+ * The value behind a key, by the way it is compared. `at` is an SQL expression, never anything that a caller sent: `text` in
+ * any case (`within`: an expression in lower case that contains the text, where that one has an index), `exact` as it is
+ * written (`spell`: how a value is written there), `number`, `flag`, `titles` (an array of texts), and `attribute`, the value
+ * under the key in a JSON object.
  */
 type Field =
   | { kind: 'text'; at: string; within?: string }
   | { kind: 'exact'; at: string; within?: string; spell?: (value: string) => string }
   | { kind: 'number' | 'flag' | 'titles' | 'attribute'; at: string };
 
-/** What conditions may look at: fields by their keys, and the JSON object that holds all others. */
+/** Fields that conditions may use, by their keys, and the JSON object that holds all others. */
 export interface Filterable {
   fields: Readonly<Record<string, Field>>;
   attributes: string;
@@ -67,7 +67,7 @@ function conditionSql(condition: Condition, field: Field, bind: Bind): string {
   if (operator === 'is_present') return presence(condition, field, bind);
   if (operator === 'contains') return containment(condition, field, bind);
   const equation = equationSql(condition, field, bind);
-  // What is not there equals nothing.
+  // A missing value equals nothing.
   return operator === 'equal_to' ? equation : `NOT coalesce(${equation}, false)`;
 }
 

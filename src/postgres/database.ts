@@ -37,7 +37,7 @@ export class Database {
   readonly failed: DatabaseOptions['failed'];
   readonly retriesLocks: boolean;
   readonly fileLinks: FileLinks;
-  /** What committed work announces to its process: see events/announcements.ts. */
+  /** Emits announcements of committed work in this process: see events/announcements.ts. */
   readonly announcements: EventEmitter;
   readonly #pool: Pool;
 

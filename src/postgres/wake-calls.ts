@@ -10,7 +10,7 @@ export interface TouchedEndpoint {
   isSide?: boolean;
 }
 
-/** What was committed: events, changes of plugins, and deliveries for endpoints; null stands for any endpoint. */
+/** Committed work: events, changes of plugins, and deliveries for endpoints; null stands for any endpoint. */
 export interface WakeCall {
   events: boolean;
   plugins: boolean;
@@ -19,7 +19,7 @@ export interface WakeCall {
 
 export interface WakeCallOptions {
   url: string;
-  /** Called with what other processes tell, and with everything (null) whenever something may have been missed. */
+  /** Called with calls of other processes, and with everything (null) whenever something may have been missed. */
   heard?: (call: WakeCall) => void;
   /** The same for the accounts whose feeds others have made longer; null stands for any account. */
   placed?: (accounts: readonly number[] | null) => void;
@@ -31,7 +31,7 @@ export interface WakeCallOptions {
 
 type Told = WakeCall & { deliveries: readonly TouchedEndpoint[] };
 
-/** What is told: to engines, and to those who answer requests. */
+/** Committed work that engines, and processes that answer requests, are notified of. */
 interface News extends Told {
   /** Accounts with further events in their feeds. */
   placed: readonly number[];
@@ -39,11 +39,11 @@ interface News extends Told {
 
 const everything: WakeCall = { events: true, plugins: true, deliveries: null };
 const channel = 'switchboard_wake';
-// Of its own: engines need not wake for it.
+// Separate from the other channel, because engines need not wake for it.
 const feedChannel = 'switchboard_feed';
 /** The channel on which migrations announce their commit. */
 export const schemaChannel = 'switchboard_schema';
-// Calls of this time are told together, so that a busy process tells little; a receiver waits for them this long at most.
+// Gathers calls of this time, which reduces notifications of a busy process; a receiver waits for them this long at most.
 const gatherMs = 50;
 const retryMs = 500;
 // PostgreSQL refuses 8000 bytes and more.
@@ -114,7 +114,7 @@ export class WakeCalls {
           payloads,
         ]);
       } catch (error) {
-        // What could not be told is found by the others when they look.
+        // Other processes find it at their next regular look.
         this.#options.failed(error);
       }
     }

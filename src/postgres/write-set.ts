@@ -1,7 +1,7 @@
 import { prepared } from './prepared.ts';
 import type { Statement } from './sql-transaction.ts';
 
-/** What is written to some tables, as common table expressions of one statement. */
+/** Writes to some tables, as common table expressions of one statement. */
 export interface Part {
   /** Names the text. The same shape has the same text. */
   shape: string;
@@ -12,13 +12,13 @@ export interface Part {
   hot: boolean;
   /** An expression that returns rows: parts after this one wait for it, because its rows are locked before theirs. */
   locks?: string;
-  /** What the statement returns. */
+  /** The expression that the statement returns. */
   answer?: string;
 }
 
 const texts = new Map<string, string>();
 
-/** One statement of an account that writes all parts; null without a part. */
+/** Returns a single statement that writes all parts of an account; null without a part. */
 export function writeSet(accountId: number, parts: readonly Part[]): Statement | null {
   if (parts.length === 0) return null;
   const parameters = [accountId, ...parts.flatMap((part) => part.parameters)];

@@ -11,7 +11,7 @@ const AccessTokenSchema = defineEntity({
     lastFour: p.text(),
     /** Null for a token that lasts; else it is the sign-in of a person in a browser. */
     expiresAt: p.datetime().nullable(),
-    /** Of a sign-in: how the browser named itself. */
+    /** The browser's name for itself at a sign-in; null for other tokens. */
     userAgent: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
   },

@@ -19,7 +19,7 @@ const AttributeDefinitionSchema = defineEntity({
   },
 });
 
-/** What a custom attribute is called, and how it is shown; no value is held against it. */
+/** The name of a custom attribute, and how it is shown; values are not validated against it. */
 export class AttributeDefinition extends AttributeDefinitionSchema.class {
   static readonly noun = 'Custom attribute definition';
 }

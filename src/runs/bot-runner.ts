@@ -46,13 +46,13 @@ interface RunOfFound extends Run {
   found: FoundWithBot;
 }
 
-/** What follows from a run; `effects` are under way. */
+/** The verdict of a run; `effects` are under way. */
 interface Conclusion {
   verdict: Omit<RunVerdict, 'durationMs'>;
   effects: readonly Promise<unknown>[];
 }
 
-/** By whom a run's effects are, and how often its bot is going to speak. */
+/** The actor of a run's effects, and the number of messages that its bot is going to write. */
 interface Doing {
   actor: Actor;
   speaking?: number;
@@ -60,7 +60,7 @@ interface Doing {
 
 export interface BotRunnerOptions extends RunPorts {
   database: Database;
-  /** What a bot may store in an account, in all conversations and contacts together. */
+  /** Bytes that a bot may store in an account, in all conversations and contacts together. */
   storageBytes: number;
   /** Logs bots that come into quarantine. */
   log: SandboxLog;
@@ -109,7 +109,7 @@ export class BotRunner {
     }
   }
 
-  // Whoever deletes a bot does not wait for its runs.
+  // Ignores runs of a deleted bot: deleting it does not wait for them.
   async #isGone(botId: number): Promise<boolean> {
     return (await this.#options.database.sql('SELECT FROM agent_bots WHERE id = $1', [botId])).length === 0;
   }

@@ -20,7 +20,7 @@ interface InstalledPluginsOptions {
   failed: (error: unknown) => void;
 }
 
-// What a plugin takes beside its texts, its compiled settings above all.
+// Characters that a plugin takes besides its texts, mainly for its compiled settings.
 const overheadChars = 32 * 1024;
 
 /**

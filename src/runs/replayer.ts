@@ -53,7 +53,7 @@ export class Replayer {
       const outcome = isEnd && isInterruption(run.outcome) ? run.outcome : 'diverged';
       return compare(run, { outcome, actions: [] });
     }
-    // What the service made of the actions afterwards is no part of the run.
+    // Leaves out outcomes of the commit, which is no part of the run.
     const isAsRecorded = result.outcome === (isOutcomeOfSandbox(run.outcome) ? run.outcome : 'ok');
     return compare(run, { outcome: isAsRecorded ? run.outcome : result.outcome, actions: result.actions });
   }

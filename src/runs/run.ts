@@ -34,7 +34,7 @@ export interface Run {
   config: Record<string, unknown>;
   seed: number;
   clock: Date;
-  /** What it stored, to be written with its actions. */
+  /** Values that it stored, to be written with its actions. */
   writes: readonly StorageWrite[];
   /** Whether its event is forwarded to the bot's server, once its actions are committed. */
   forwards: boolean;
@@ -53,7 +53,7 @@ export interface RunPorts {
   random: Random;
   /** Reads a conversation's latest messages; without it no bot gets any. */
   readMessages?: ReadMessages;
-  /** What is behind the doors of `ctx`; a door without anything rejects with `unavailable`. */
+  /** Ports of `ctx`; a door without a port rejects with `unavailable`. */
   doors?: DoorPorts;
   /** Opens a sealed secret of a bot. */
   openSecret?: (sealed: string) => string;

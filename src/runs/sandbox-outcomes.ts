@@ -1,6 +1,6 @@
 import type { RunOutcome } from '../sandbox/run.ts';
 
-// What a bot cannot cause by itself at the same place again: the record ends where the run did.
+// Outcomes that a replay cannot repeat at the same place: the record ends where the run did.
 const interruptions: ReadonlySet<string> = new Set<RunOutcome>([
   'crashed',
   'deadline',

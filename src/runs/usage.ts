@@ -1,6 +1,6 @@
 import type { Action, RecordedCall } from '../sandbox/run.ts';
 
-/** What a run took of models. */
+/** Tokens of models that a run took. */
 export interface TokenUsage {
   promptTokens: number;
   completionTokens: number;

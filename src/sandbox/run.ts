@@ -3,11 +3,11 @@ import type { Shape } from '../schemas.ts';
 /** A command that a bot returns, such as a reply; validated against schemas/runtime/actions.json. */
 export type Action = Shape<'runtime/actions'>[number];
 type GrantedFile = NonNullable<Shape<'runtime/plugin'>['permissions']>;
-/** What a manifest may grant under `permissions.conversation`. */
+/** An action that a manifest may grant under `permissions.conversation`. */
 type ActionType = NonNullable<GrantedFile['conversation']>[number];
 /** A field of the contact that a manifest may ask for. */
 type ContactField = NonNullable<GrantedFile['contact']>[number];
-/** What a value that a bot stores belongs to; `installation` is the account as a whole. */
+/** The owner of a value that a bot stores; `installation` is the account as a whole. */
 type StorageScope = NonNullable<GrantedFile['storage']>['scopes'][number];
 /** A method that requests of a bot may have. */
 type FetchMethod = NonNullable<NonNullable<GrantedFile['network']>['methods']>[number];
@@ -90,7 +90,7 @@ export function computingMsOf({ sliceMs }: RunLimits): number {
 /** The limits of a run whose manifest sets none. */
 export const defaultLimits: RunLimits = { sliceMs: 500, wallMs: 20_000, heapMb: 32 };
 
-/** One event for one bot. */
+/** A single event for a bot. */
 export interface RunRequest {
   /** The bot and its account: accounts take turns, and within an account its bots. */
   owner: { account: number; bot: number };

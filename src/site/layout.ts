@@ -10,7 +10,7 @@ interface Script {
   path: string;
 }
 
-/** What is built of web/, and where it is shown. */
+/** Pages and scripts that are built from web/, and where they are served. */
 export interface Layout {
   pages: readonly Page[];
   scripts: readonly Script[];

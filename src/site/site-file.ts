@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** What is sent of a file: as it is, and compressed in advance where that makes it smaller. */
+/** Bytes of a file as they are served: as it is, and compressed in advance where that makes it smaller. */
 interface Content<Bytes> {
   bytes: Bytes;
   br?: Bytes;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-// What else the result depends on: the builder itself, and the packages by their versions in the lockfile.
+// Further inputs of the build: the builder itself, and the packages by their versions in the lockfile.
 const builders = ['src/site/build.ts', 'src/site/layout.ts', 'src/site/security.ts', 'package.json'];
 
 /** The hash of everything that the site is built from; null where web/ is not there, as in the package of `npm pack`. */

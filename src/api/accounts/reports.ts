@@ -6,7 +6,7 @@ import { fromUnixSeconds, lastMoment, unixSeconds, unixSecondsOrNull } from '../
 import type { Shape } from '../../schemas.ts';
 
 const hourMs = 3_600_000;
-/** By hour or by day: how long each is, how many are shown unless asked for others, and how many at most. */
+/** Spans of a report by hour or by day: the length of each, the default number, and the maximum. */
 const spans = {
   hour: { ms: hourMs, usual: 48, most: 31 * 24 },
   day: { ms: 24 * hourMs, usual: 30, most: 366 },

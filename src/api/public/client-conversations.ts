@@ -139,7 +139,7 @@ const messageRoutes = [
     },
     async ({ services, account, visit, params, body, transact }) => {
       const { conversation_id: id, message_id: messageId } = params;
-      // One is there by the schema.
+      // The schema ensures at least one value.
       const value = body.submitted_values[0]?.value ?? '';
       const message = await transact((tx) => submitToOwn(tx, visit, { id, messageId, value }));
       return widgetMessage(message, account.id, services.fileLinks);

@@ -31,7 +31,7 @@ function readProfile(body: Shape<'requests/client-contact.update'>): ClientProfi
   };
 }
 
-// Who was admitted by a `source_id` has both.
+// Both are present for a client that was admitted by a `source_id`.
 function clientOf({ sourceId, contact }: Visit): { sourceId: string; contactId: number } {
   if (sourceId === null || !contact) throw notFound('Contact');
   return { sourceId, contactId: contact.id };

@@ -17,7 +17,7 @@ function identityProof(secret: string, identifier: string): string {
   return createHmac('sha256', secret).update(identifier).digest('hex');
 }
 
-/** What a visitor says of who it is, and the proof. */
+/** The identifier that a visitor claims, and its proof. */
 interface Claim {
   identifier?: string | null;
   identifier_hash?: string | null;

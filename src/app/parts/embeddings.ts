@@ -4,7 +4,7 @@ import type { Sql } from '../../postgres/sql.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import { embeddingServerOf, operatorsServer } from './model-servers.ts';
 
-/** What has passages embedded, and what has questions embedded. Nothing begins yet. */
+/** Creates the embedders of passages and of questions. Nothing starts yet. */
 export function embeddingsOf(mechanisms: Mechanisms): { embedder: PassageEmbedder; questions: Questions } {
   const { config, databases, models, log, warn } = mechanisms;
   const common = {

@@ -8,7 +8,7 @@ import type { KnowledgePorts } from '../../runs/doors/search.ts';
 // A passage has a few hundred words; one without headings and paragraphs may be a whole article.
 const maxTextChars = 4000;
 
-/** What bots ask with `ctx.kb`: the account's published articles. */
+/** Creates the ports of `ctx.kb`, which search the account's published articles. */
 export function knowledgeOf(database: Database, readMeaning: ReadMeaning): KnowledgePorts {
   return {
     hasArticles: (accountId, filter) => hasArticles(database.sql, accountId, filter),

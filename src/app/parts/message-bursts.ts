@@ -2,7 +2,7 @@ import { findCustomerWords } from '../../records/messages/customer-words.ts';
 import type { BurstPorts } from '../../runs/doors/settled.ts';
 import type { Mechanisms } from './mechanisms.ts';
 
-/** What bots ask with `ctx.settled`. */
+/** Creates the ports of `ctx.settled`. */
 export function burstsOf({ config, clock, databases }: Mechanisms): BurstPorts {
   return {
     clock,

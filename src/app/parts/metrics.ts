@@ -7,7 +7,7 @@ import type { Chat } from '../../models/chat.ts';
 import type { Databases } from './connections.ts';
 import { readJobLags } from '../job-lags.ts';
 
-/** What metrics read when they are asked for. */
+/** Sources that metrics read on each scrape. */
 export interface Sources {
   databases: Databases;
   /** Open streams of events. */
@@ -15,10 +15,10 @@ export interface Sources {
   failed: (error: unknown) => void;
 }
 
-// Whoever asks more often gets the figures of the database that were read last.
+// Scrapes within this time share the figures that were last read from the database.
 const keptMs = 5_000;
 
-/** What is counted in this process, and what is read of the database, for Prometheus. */
+/** Metrics for Prometheus: counters of this process, and figures read from the database. */
 export class Metrics {
   readonly requests = new Histogram('http_request_duration_seconds', 'Time to answer a request.');
   readonly rateLimited = new Counter('rate_limited_total', 'Requests that were refused with 429, by limit.');

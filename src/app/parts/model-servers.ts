@@ -6,7 +6,7 @@ import type { ModelPorts } from '../../runs/doors/chat.ts';
 import type { Mechanisms } from './mechanisms.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What bots ask with `ctx.llm`: the account's own server, else the operator's. A system bot's prompt is no account's to read. */
+/** Creates the ports of `ctx.llm`: the account's own server, else the operator's. Accounts never see a system bot's prompt. */
 export function modelsOf(mechanisms: Mechanisms, metrics: Metrics): ModelPorts {
   const { config, databases, models } = mechanisms;
   const operators = operatorsServer(mechanisms, config.llmModel);

@@ -35,7 +35,7 @@ const transcriptsPerMinute = 15;
 const requestMs = 20_000;
 /** Fewer bytes of an upload are not worth the connection. */
 const uploadBytesPerSecond = 1_024;
-/** What a form with a file has around the file. */
+/** Bytes of a multipart request besides its file. */
 const formBytes = 16 * 1024;
 
 /** Parts that requests use. */
@@ -61,7 +61,7 @@ export function createServer(
       database: databases.requests,
       identities: new Identities(clock),
       tokenUses: mechanisms.tokenUses,
-      // One connection is kept for authentication, which happens before the gate.
+      // Authentication happens before the gate, and keeps one connection for itself.
       gate: new FairGate(divideConnections(config).requests - 1),
       services: {
         outbound,
@@ -156,7 +156,7 @@ function isShown(path: string, { role }: Config, receiver: ReceiverServer | null
   return role !== 'engine' && (path !== playPath || receiver !== null);
 }
 
-/** What is served besides the API: the documentation, files of messages, and with DEMO the built-in receiver. */
+/** Returns everything that is served besides the API: documentation, files of messages, and the built-in receiver with DEMO. */
 function pagesOf({ role, secretKey }: Config, server: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
   const serve = role === 'engine' ? [] : [serveAttachments];
   if (!server) return { files: docsFiles, serve };
@@ -187,7 +187,7 @@ function uploadLimits({ pluginArchiveBytes, articleImportBytes }: Config) {
   return { plugin: pluginArchiveBytes + formBytes, articles: articleImportBytes + formBytes };
 }
 
-// Whoever asks meanwhile gets the same answer: it costs the database something.
+// Concurrent callers share one check, because it is a load for the database.
 function sharedBySteps(work: (step: number | undefined) => Promise<Ledger>): (step?: number) => Promise<Ledger> {
   const going = new Map<number | undefined, Promise<Ledger>>();
   return (step) => {

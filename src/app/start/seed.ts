@@ -8,7 +8,7 @@ import type { Random } from '../../lib/ports.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import { newToken } from '../../lib/secrets/tokens.ts';
 
-/** What the first account is called, and what it has besides its administrator, whose seat is `administratorId`. */
+/** The first account's name, and its data besides its administrator, whose seat is `administratorId`. */
 export interface Furnishing {
   accountName: string;
   furnish: (tx: Transaction, administratorId: number) => Promise<void>;
@@ -22,7 +22,7 @@ export interface SeedOptions {
   furnishing: Furnishing;
 }
 
-/** What the first start created. `generatedToken` is shown once and stored only as a hash. */
+/** Results of the first start. `generatedToken` is shown once and stored only as a hash. */
 export interface Seeded {
   generatedToken: string | null;
 }
@@ -30,7 +30,7 @@ export interface Seeded {
 // Two processes may start at the same time on an empty database.
 const lockStatement = 'SELECT pg_advisory_xact_lock(7237002)';
 
-/** What DEMO asks for: the demonstration data, or an empty account. */
+/** Returns the data of the first account: the demonstration data with DEMO, else nothing. */
 export function furnishingOf(
   { demo, secretKey }: Pick<Config, 'demo' | 'secretKey'>,
   tools: { random: Random; secretBox: SecretBox },

@@ -18,12 +18,12 @@ export function commandFor(dataDir: string, command: string): string {
 
 const labelWidth = 11;
 
-/** What the text of a start is made of. */
+/** Parts of the text that a start prints. */
 export interface Welcome {
   config: Config;
   url: string;
   seeded: Seeded | null;
-  /** Of the first start: signs its administrator in to the console, once. */
+  /** Signs the administrator in to the console, once; null after the first start. */
   consoleLink: string | null;
   doors: readonly FrontDoor[];
 }

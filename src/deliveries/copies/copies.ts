@@ -102,7 +102,7 @@ const lockStatement = `
     WHERE d.account_id = $1 AND d.id = $2)
   ORDER BY ${laneOrder('l')} FOR UPDATE`;
 
-// One that is in progress ends as delivered with its attempt, however that ends.
+// A delivery in progress ends as delivered with its attempt, however that ends.
 const answerStatement = `
   UPDATE deliveries o SET is_answered = true,
     state = CASE WHEN o.lease_token IS NULL THEN 'delivered' ELSE o.state END,

@@ -25,27 +25,27 @@ export interface Recovery extends Wanted {
   createdAt: Date;
 }
 
-// What one transaction looks at, and changes.
+// Deliveries that one transaction reads, and changes.
 const batch = 1000;
 /** Deliveries that are counted when a recovery begins; it sends all. */
 const maxCounted = 1_000_000;
-/** Those of them that are examined; further ones count as they are, though another of the same event may have arrived. */
+/** Counted deliveries that are examined; further ones count even if another delivery of the same event may have arrived. */
 const maxExamined = 50_000;
 // Until all deliveries are there their lanes wait, so that none overtakes another; if its process dies they become due.
 const parked = `now() + interval '1 hour'`;
 const isParked = `due_at > now() + interval '10 minutes'`;
 
-// What a plugin handles in a run is not for the bot's server, and no run is made twice.
+// Excludes events that a plugin handles in a run: they are not for the bot's server, and no run is made twice.
 const isCandidate = `NOT d.superseded AND d.trigger <> 'test' AND NOT ${isRun('d')}`;
-// Of an event that was asked for again before, only where nothing of it is pending or has arrived. What was not copied has
-// no other delivery. (A scalar with a limit: what EXISTS asks for may be gathered from the whole table first.)
+// Includes an event that was requested again before only if none of its deliveries is pending or has arrived. A candidate
+// that is no copy has no other deliveries. (A scalar with a limit: EXISTS may gather its rows from the whole table first.)
 const isMissing = `(d.copy = 0 OR (
   SELECT o.id FROM deliveries o WHERE ${isSibling('o', 'd')} AND o.state IN ('pending', 'delivered') LIMIT 1) IS NULL)`;
 const isOf = (names: string): string =>
   `(SELECT e.id FROM events e WHERE e.account_id = d.account_id AND e.id = d.event_id AND e.name = ANY (${names}) LIMIT 1) IS NOT NULL`;
 
-// Other deliveries and events are looked at for the first of them alone, and events only where the webhook was ever subscribed
-// to one that is left out: of a million it would take longer than a request may.
+// Looks at other deliveries and events only for the first 50,000, and at events only where the webhook was ever subscribed
+// to one that is left out: for a million it would take longer than a request may.
 const startStatement = `
   INSERT INTO recoveries (account_id, endpoint_kind, endpoint_id, since, until, states, count)
   SELECT $1, $2, $3, $4::timestamptz, $5::timestamptz, $6::text[], count(*) FROM (
@@ -148,7 +148,7 @@ interface Task {
   phase: 'gather' | 'release';
 }
 
-/** What a batch did: the endpoint at which something became due, and whether another batch can follow. */
+/** The result of a batch: the endpoint that has due deliveries now, and whether another batch can follow. */
 export interface Step {
   due: Endpoint | null;
   more: boolean;

@@ -29,7 +29,7 @@ export function chatwootHeaders({ id, timestamp, body, secret }: Attempt): Chatw
   };
 }
 
-// Of version 8: made from something else, by a rule of our own.
+// Returns a UUID of version 8, which the standard leaves to custom rules.
 function uuidOf(id: string): string {
   const bytes = createHash('sha256').update(id).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);

@@ -1,13 +1,13 @@
 import type { OutboundErrorCode, OutboundResult } from '../../outbound/http.ts';
 import type { EndpointKind } from './endpoint.ts';
 
-/** What an attempt shows of its endpoint. */
+/** The conclusion from an attempt about its endpoint. */
 export type EndpointOutcome = 'delivered' | 'failed' | 'unanswered' | 'skipped';
 
 // No answer: the receiver is down, unreachable or too slow. A malformed answer is an answer.
 const unansweredCodes: ReadonlySet<OutboundErrorCode | null> = new Set(['timeout', 'connect', 'reset', 'dns', 'tls']);
 
-/** What the result of a call shows of the endpoint. Pure. */
+/** Returns the conclusion from a call's result about its endpoint. Pure. */
 export function outcomeOf({ ok, errorCode }: Pick<OutboundResult, 'ok' | 'errorCode'>): EndpointOutcome {
   if (ok) return 'delivered';
   if (errorCode === 'aborted') return 'skipped';

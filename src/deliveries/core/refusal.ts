@@ -3,7 +3,7 @@ import type { DueEndpoint } from './slots.ts';
 /** Why deliveries are cancelled: the endpoint is switched off or deleted, or somebody wanted its deliveries cancelled. */
 export type CancelReason = 'endpoint_disabled' | 'endpoint_gone' | 'cancelled_on_request';
 
-/** What is known of an endpoint at the claim. */
+/** An endpoint as it was at the claim. */
 interface Known {
   url: string | null;
   sealedSecret: string | null;

@@ -15,7 +15,7 @@ export interface FinishedAttempt {
 /** Why no further attempt is made. */
 type GiveUpReason = 'attempts_used_up' | 'blocked_address' | 'bad_url' | 'bad_request';
 
-/** What happens to the delivery; `disable` (after 410 Gone) ends the delivery and switches its endpoint off. */
+/** The next step of the delivery; `disable` (after 410 Gone) ends the delivery and switches its endpoint off. */
 export type NextStep =
   | { readonly step: 'delivered' }
   | { readonly step: 'retry'; readonly delayMs: number }
@@ -59,7 +59,7 @@ export const goneStatus = 410;
 const wholeSeconds = /^\d{1,10}$/;
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** What follows an attempt of a delivery that is tried once only. Pure. */
+/** Returns the next step of a delivery that is tried only once. Pure. */
 export function withoutRetry(step: NextStep): NextStep {
   return step.step === 'retry' ? { step: 'exhausted', reason: 'attempts_used_up' } : step;
 }

@@ -1,7 +1,7 @@
 import type { OutboundResult, OutboundTimes } from '../../outbound/http.ts';
 import type { NextStep } from './retry.ts';
 
-/** What an attempt sent and got over the wire, beside the bodies: stored for whoever looks into it later. */
+/** Data of an attempt on the wire, except the bodies: stored for a later look at the delivery. */
 export interface Wire {
   startedAt: Date;
   /** The code of the system or library behind an error; see OutboundResult. */

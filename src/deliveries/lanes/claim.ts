@@ -44,7 +44,7 @@ export interface Claimed {
     /** Whether the last attempt succeeded; null for plugin bots. */
     isProven: boolean | null;
   };
-  /** What was read with it (see `claiming`). */
+  /** The row that `claiming` read along with the claim. */
   beside: unknown;
 }
 

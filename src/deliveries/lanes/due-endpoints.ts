@@ -78,9 +78,9 @@ const surveys = { webhook: survey(places.webhook), bot: survey(places.bot) };
 const looks = { webhook: look(places.webhook), bot: look(places.bot) };
 
 /**
- * One page of the endpoints with something due that may be called, in the order of their ids, and the start of the next
- * page; the beginning after the last page. `nextInMs` is when something more on the page becomes due, or may be called; null
- * when nothing waits.
+ * Returns a page of the endpoints with something due that may be called, in the order of their ids, and the start of the
+ * next page; the beginning after the last page. `nextInMs` is the time until something more on the page becomes due, or
+ * may be called; null when nothing waits.
  */
 export async function surveyDue(
   sql: Sql,
@@ -103,7 +103,7 @@ function toDue({ endpoint_id: id, account_id: accountId, is_proven: isProven, ci
 /** Sorts before all endpoints. */
 export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 
-/** Those of the endpoints that have something due and may be called, by their keys. */
+/** Returns, by their keys, the endpoints that have something due and may be called. */
 export async function lookAt(
   sql: Sql,
   { kind, isSide }: DueLanes,

@@ -42,8 +42,8 @@ export function finishedWith(
   return { ...verdict, deliveryId, laneId, token };
 }
 
-// Of the deliveries in `result` those whose lanes are in `free`. `going` are expressions that take the next deliveries of
-// some lanes, and `released` a condition for the others.
+// Writes the deliveries in `result` whose lanes are in `free`. `going` are expressions that take the next deliveries of
+// some lanes, and `released` is a condition for the other lanes.
 const expressions = ({ going = '', released = '' } = {}): string => `
   finished AS (
     UPDATE deliveries d SET lease_token = NULL, last_status = r.status, last_error = r.error_code,
@@ -114,7 +114,7 @@ const goOnStatement = prepared(`${freeOf}, ${expressions({ going: next, released
   SELECT lane_id AS written_lane, token AS written_token, finished_id AS delivery_id, true AS is_released, true AS is_due, ${takenRows()}
   UNION ALL ${answering(`, ${headColumns.map(() => 'NULL').join(', ')}`)}`);
 
-/** What became of a result whose lease was still held. */
+/** The outcome of writing a result whose lease was still held. */
 export interface Written extends Lease {
   /** Null when the delivery is no longer claimed under the lease. */
   deliveryId: number | null;
@@ -210,7 +210,7 @@ export async function finishDeliveries(
   results: readonly Finished[],
   holdAttempts: number,
 ): Promise<number[]> {
-  // One round trip: the second statement is run when the first has the locks.
+  // Pipelined in one round trip: the second statement runs when the first has the locks.
   const [, written] = await Promise.all([lockLeased(sql, results), finishFreeDeliveries(sql, results, holdAttempts)]);
   return written.flatMap(({ deliveryId }) => deliveryId ?? []);
 }

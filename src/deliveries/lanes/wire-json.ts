@@ -3,7 +3,7 @@ import type { Wire } from '../core/verdict.ts';
 
 const maxKeptHeaderChars = 8192;
 
-/** What went over the wire, as it is stored. `startedAt` is ISO text; of the answer's headers as many as fit into 8 KB. */
+/** Returns the wire data as JSON to store. `startedAt` is ISO text; headers of the answer are kept up to 8 KB. */
 export function wireJson(wire: Wire | null): string | null {
   if (wire === null) return null;
   const { startedAt, errorDetail, sent, received, times } = wire;

@@ -6,11 +6,11 @@ const batch = 5000;
 const maxLanes = 20_000;
 const maxLanesOfEndpoint = 10_000;
 
-// Of each lane the oldest delivery that waits.
+// The oldest pending delivery of a lane.
 const head = `SELECT created_at FROM deliveries WHERE lane_id = l.id AND state = 'pending' ORDER BY event_id LIMIT 1`;
 
-// What ended without a request being made, or in a run of the bot's plugin, is no attempt on a receiver. One statement, so
-// that what is counted and how far that is commit together; another process leaves out what it holds.
+// Leaves out attempts that made no request, or were a run of the bot's plugin. A single statement commits the counts and
+// their progress together; another process skips the batch that it locks.
 const countStatement = `
   WITH place AS MATERIALIZED (
     SELECT counted_to, seen_to FROM report_progress

@@ -2,7 +2,7 @@ import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 
-/** What waits for an endpoint. */
+/** Pending deliveries of an endpoint. */
 export interface Waiting {
   /** Deliveries that are pending, those in progress included; 100,000 where there are more. */
   pending: number;
@@ -30,7 +30,7 @@ interface Row {
 /** The newest deliveries of the endpoint whose attempts are looked at. */
 const maxDeliveries = 1000;
 
-// What ended without an attempt has no request and took no time; an answer within half a millisecond only took none.
+// Leaves out deliveries that ended without an attempt; 0 ms with wire data is an answer within half a millisecond.
 const attemptsStatement = `
   SELECT count(*)::int AS attempts, count(*) FILTER (WHERE a.outcome = 'delivered')::int AS succeeded,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.status IS NOT NULL) AS p50,
@@ -43,7 +43,7 @@ const attemptsStatement = `
 /** Pending deliveries that are counted. */
 const maxWaiting = 100_000;
 
-// Of each lane the oldest first, so that the oldest of all is among them. Every pending delivery is in a lane that is due.
+// Oldest first in each lane, which includes the oldest of all. Every pending delivery is in a lane that is due.
 const waitingStatement = `
   SELECT count(*)::int AS pending, min(created_at) AS oldest FROM (
     SELECT d.created_at FROM lanes l CROSS JOIN LATERAL (

@@ -6,7 +6,7 @@ export interface Invariant {
   text: string;
 }
 
-// What a reader of the feed was not promised any more: an event up to here may be followed by one that is deleted.
+// Deleted events leave gaps in the feed up to `dropped`, where readers were promised nothing.
 const isRecent = (account: string, event: string) => `NOT EXISTS (
   SELECT FROM event_feed f JOIN event_feed_heads h ON h.account_id = f.account_id
   WHERE f.account_id = ${account} AND f.event_id = ${event} AND f.position <= h.dropped)`;
@@ -75,7 +75,7 @@ const proven: Invariant = {
           AND r.endpoint_kind = d.endpoint_kind AND r.endpoint_id = d.endpoint_id AND r.state = 'delivered'))`,
 };
 
-// What a resend has answered was delivered beside its lane, and may have overtaken what it waited behind.
+// Leaves out deliveries that a resend has answered: it passed beside the lane, and may have overtaken earlier ones.
 const ordered: Invariant = {
   id: 'L4',
   name: 'events of a conversation are numbered without a gap, and a lane delivers them in this order',

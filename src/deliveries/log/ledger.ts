@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { invalid } from '../../errors.ts';
 import { invariants, type Invariant } from './invariants.ts';
 
-/** What the ledger says of an invariant; without violations it is proven for the moment of the look. */
+/** The result of checking an invariant; without violations it is proven for the moment of the check. */
 interface Judgement {
   id: string;
   name: string;
@@ -28,7 +28,7 @@ export interface LedgerOptions {
   holdAttempts: number;
   /** Longest time for one invariant, in milliseconds; 0 = any. */
   timeoutMs: number;
-  /** One invariant alone, by its number from 1. */
+  /** The number of the only invariant to check, from 1; undefined for all. */
   step?: number | undefined;
 }
 

@@ -33,7 +33,7 @@ interface Place {
 
 /** Which deliveries of the account are wanted: `since` inclusive, `until` exclusive; those behind `after`. */
 export interface LogFilter {
-  /** Of one endpoint; null for all that the account ever had. */
+  /** Null for all endpoints that the account ever had. */
   endpoint: Endpoint | null;
   state: DeliveryState | null;
   event: string | null;

@@ -62,7 +62,7 @@ function judge(claimed: Claimed, { result, made }: Call, { clock, random }: Post
   };
 }
 
-// Whoever tries an endpoint waits for the answer; and what is fleeting is of no use later.
+// A test is not retried because its caller waits for the answer; a fleeting event is useless later.
 function isTriedOnce({ trigger, event }: Claimed): boolean {
   return trigger === 'test' || isFleeting(event.name);
 }

@@ -42,7 +42,7 @@ async function giveBackProbe({ database }: Options, { endpoint }: Claimed, attem
   return { ...attempted, isAsKnown: false };
 }
 
-// Of a delivery whose verdict is not this attempt's to give.
+// Stands for a delivery that this attempt does not settle: it was forwarded, taken over or deleted.
 const unsettled: Made = { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
 
 async function runOn(

@@ -1,4 +1,4 @@
-/** What a deleted message has in place of its content. */
+/** Content of a deleted message. */
 export const blank = { content: '', content_attributes: { deleted: true } };
 
 type Json = Record<string, unknown>;

@@ -41,7 +41,7 @@ export async function wantsAny(sql: Sql, accountId: number): Promise<boolean> {
   return row?.wants ?? false;
 }
 
-/** What surrounds those events of the account that a subscriber wants in the format, by event. */
+/** Returns the surroundings of each event of the account that a subscriber wants in the format. */
 export async function readSurroundings(
   sql: Sql,
   accountId: number,

@@ -9,16 +9,16 @@ type FreeAttributes = Pick<Contact, 'customAttributes' | 'additionalAttributes'>
 /** A contact with all that a body tells of it. */
 export type ToldContact = Conversation['contact'] & FreeAttributes;
 
-/** What an event is about, as it was when the event was recorded. */
+/** The records that an event is about, as they were when the event was recorded. */
 export interface KeptSubject extends Omit<Subject, 'contact'> {
   contact?: ToldContact;
 }
 
-/** What a body tells beside that, as it is at the end of the transaction. */
+/** Further records in a body, as they are at the end of the transaction. */
 export interface Surroundings {
-  /** Of the contact of the conversation. */
+  /** Attributes of the conversation's contact. */
   contact: FreeAttributes | null;
-  /** By what the contact is known in the inbox. */
+  /** The contact's place in the inbox. */
   contactInbox: { id: number; sourceId: string } | null;
   /** The newest public message of the conversation. */
   lastMessage: Message | null;

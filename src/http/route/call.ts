@@ -80,7 +80,7 @@ export type ParametersOf<Path extends string> = {
 /** Path parameters by name, for code that serves any path. */
 export type Parameters = Readonly<Record<string, number | string>>;
 
-/** What every call has. */
+/** Properties of every call. */
 interface OpenedCall {
   services: Services;
   /**

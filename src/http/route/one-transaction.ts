@@ -11,7 +11,7 @@ import type { AnyCall, InAccount } from './call.ts';
 /** Work on a call whose reads and writes are all in one transaction. */
 type HeldWork<Call, Result> = (held: Call) => Promise<Result>;
 
-/** What a transaction sees of others that commit meanwhile: with `frozen` nothing (REPEATABLE READ). */
+/** The view of a transaction on concurrent commits: with `frozen` it sees none (REPEATABLE READ). */
 export type View = 'moving' | 'frozen';
 
 /**

@@ -2,18 +2,18 @@ import type { SchemaName } from '../../schemas.ts';
 import type { AnyCall, Before } from './call.ts';
 import type { Role } from './admission/roles.ts';
 
-/** What an operation accepts and answers. Its schemas validate requests, and the published contract is made from it. */
+/** The contract of an operation. Its schemas validate requests, and the published contract is made from it. */
 export interface Contract {
   /** The least that a caller must be. */
   role: Role;
   body?: SchemaName;
   query?: SchemaName;
   reply: SchemaName;
-  /** One line for the API's documentation. */
+  /** A one-line summary for the API's documentation. */
   summary: string;
   /** More for the API's documentation. */
   description?: string;
-  /** 200 unless said otherwise; 202 where what was asked for follows the answer. */
+  /** 200 by default; 202 where the requested work follows the answer. */
   status?: 200 | 201 | 202;
   /** On a GET that answers one record: the answer carries an entity tag. */
   record?: true;
@@ -63,7 +63,7 @@ export interface Contract {
   cacheable?: true;
 }
 
-/** What a handler returns where everything was as requested already; see Contract.unchanged. */
+/** The result of a handler where everything was as requested already; see Contract.unchanged. */
 export class Unchanged<Reply> {
   readonly reply: Reply;
 
@@ -72,7 +72,7 @@ export class Unchanged<Reply> {
   }
 }
 
-/** What is uploaded: each has a limit of its own. */
+/** Kinds of uploads: each has a limit of its own. */
 export type Upload = 'plugin' | 'articles';
 
 /** An operation in steps, where one transaction is not enough. */

@@ -2,7 +2,7 @@ import { findRecordRoute, type RecordRoute } from './record-route.ts';
 import { factsOf } from './admission/roles.ts';
 import type { Route } from './route.ts';
 
-/** What an operation accepts and answers in addition to its own schemas. */
+/** Features that an operation accepts and answers in addition to its own schemas. */
 export interface Traits {
   /** Accepts an Idempotency-Key. */
   keyed: boolean;

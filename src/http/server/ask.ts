@@ -14,7 +14,7 @@ interface OwnRequest {
   key?: string;
 }
 
-/** What was answered: parsed JSON, undefined where there is none. */
+/** The answer to an internal request; `body` is parsed JSON, undefined where there is none. */
 interface OwnAnswer {
   status: number;
   body: unknown;
@@ -59,7 +59,7 @@ function incomingOf({ req }: Context, { method, path, body, key }: OwnRequest): 
   const keyed = key === undefined ? {} : { 'idempotency-key': key };
   const headers = Object.assign(Object.fromEntries(kept), keyed, ...told) as IncomingMessage['headers'];
   const { socket, httpVersion, httpVersionMajor, httpVersionMinor } = req;
-  // What the routes read of a request; its bytes are here already.
+  // Stands for an incoming request: the properties that the routes read, with bytes that are present already.
   const parts = { method, url: path, headers, socket, httpVersion, httpVersionMajor, httpVersionMinor };
   return Object.assign(Readable.from(bytes, { objectMode: false }), parts) as unknown as IncomingMessage;
 }

@@ -106,7 +106,7 @@ function fileNameOf(name: string): string {
   return `filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
-// One part; whoever asks for several gets the whole.
+// Reads a single range; a request for several gets the whole file.
 function readRange(header: string, size: number): Range | 'beyond' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? [];
   if (first === '' && last === '') return null;

@@ -12,7 +12,7 @@ const policyName = /^"([^"]+)"/;
 
 const refusal = 'Metrics are answered to this machine only, under its own name, unless METRICS_TOKEN is set';
 
-/** What is counted of requests. */
+/** Metrics of requests. */
 export interface RequestMetrics {
   requests: Histogram;
   rateLimited: Counter;
@@ -56,7 +56,7 @@ function checkToken(ctx: Context, token: string): void {
   if (!timingSafeEqual(hashToken(given), hashToken(token))) throw unauthenticated();
 }
 
-// What a proxy on this machine passes on comes from elsewhere.
+// Behind a proxy on this machine, the caller is the address that the proxy names.
 function isLocal(ctx: Context): boolean {
   const address = ctx.app.proxy ? ctx.ip : (ctx.req.socket.remoteAddress ?? '');
   if (!ctx.app.proxy && (ctx.get('x-forwarded-for') !== '' || ctx.get('forwarded') !== '')) return false;

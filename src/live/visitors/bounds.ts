@@ -7,7 +7,7 @@ export interface VisitorBounds {
   perAddress: number;
 }
 
-/** What contacts leave to the agents of their account, of all streams that it may have. */
+/** The share of an account's streams that contacts must leave to its agents. */
 const leftToAgents = 1 / 4;
 const retryAfterSeconds = 15;
 

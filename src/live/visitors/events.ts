@@ -6,7 +6,7 @@ import { findMessagesById, type Message } from '../../records/messages/message.t
 import type { Shape } from '../../schemas.ts';
 import type { FeedEvent } from '../read-page.ts';
 
-/** What the contact of a conversation is told of an event. */
+/** An event as the contact of the conversation sees it. */
 export interface ToldVisitor {
   contactId: number;
   inboxId: number;
@@ -26,8 +26,8 @@ export function writeTyping(isTyping: boolean): Buffer {
 }
 
 /**
- * What the contacts, who follow, are told of the account's events, by the event's position: public messages and the state of
- * the conversation, as they are now. Whatever else happened is left out.
+ * Returns the events of the account that following contacts may see, by position: public messages and the state of the
+ * conversation, as they are now. All other events are left out.
  */
 export async function tellVisitors(
   sql: Sql,

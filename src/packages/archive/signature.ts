@@ -35,7 +35,7 @@ function readPrivateKey(pem: string): KeyObject | null {
   }
 }
 
-// What is signed for a package whose files have this SHA-256.
+// The text to sign for a package whose files have this SHA-256.
 function signedText(filesHash: string): Buffer {
   return Buffer.from(`switchboard-plugin-1\n${filesHash}\n`);
 }

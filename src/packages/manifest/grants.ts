@@ -17,13 +17,13 @@ export interface GrantedPermissions {
   readonly handoff_cause?: boolean;
 }
 
-/** One thing that a plugin may do. */
+/** A single right of a plugin. */
 interface Grant {
-  /** What is granted, for example `conversation.reply`; grants of different kinds never cover each other. */
+  /** The right's name, for example `conversation.reply`; grants of different kinds never cover each other. */
   kind: string;
   /** The host where the grant is bound to one; null for everything else. */
   host: string | null;
-  /** How much of it. */
+  /** The amount of it that is granted. */
   amount: number;
   /** A sentence for operators that says what the plugin may do. */
   words: string;
@@ -72,16 +72,16 @@ export function describePermissions(permissions: GrantedPermissions): string[] {
   return grantsOf(permissions).map(({ words }) => words);
 }
 
-/** What a version may do. */
+/** Permissions and limits of a version. */
 interface Bounds {
   permissions: GrantedPermissions;
   limits: RunLimits;
 }
 
-/** What runs while no version does. */
+/** Bounds to compare with while no version runs. */
 const nothing: Bounds = { permissions: {}, limits: defaultLimits };
 
-/** What `next` may do and take beyond `present`, one sentence each; none if `next` widens nothing. */
+/** Returns a sentence for each right or limit of `next` beyond `present`; none if `next` widens nothing. */
 export function findWidening(present: Bounds | null, next: Bounds): string[] {
   const { permissions, limits } = present ?? nothing;
   const granted = grantsOf(permissions);

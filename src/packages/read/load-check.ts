@@ -14,7 +14,7 @@ export const trialOptions = { size: 1, queueLimit: 1000, maxRssMb: 256, restMs }
 /** Outcomes that a busy machine may cause; such a package is tried once more. */
 const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unavailable', 'unresponsive']);
 
-// What is known of bundles that were tried; bundles are never changed.
+// Problems of bundles that were tried, null for none; bundles are never changed.
 const known = new WeakMap<Loadable['bundle'], string | null>();
 
 /**

@@ -19,7 +19,7 @@ import { LineReader } from '../../sandbox/wire.ts';
 /** The contents of a package; `manifest` and `code` are texts that have not been validated yet. */
 export type PackageReading = Omit<Extract<ReaderMessage, { type: 'read' }>, 'type'>;
 
-/** What is known of an archive's files before any code is looked at. */
+/** The hash and signature of an archive's files, known before any code is looked at. */
 type ArchiveSeal = Omit<Extract<ReaderMessage, { type: 'unpacked' }>, 'type'>;
 
 /** The limits for reading and bundling one package. */

@@ -4,7 +4,7 @@ import { runBounds } from '../../sandbox/run.ts';
 /** The messages of the process that reads a package, one JSON document a line. */
 export type ReaderMessage =
   | { type: 'ready' }
-  /** Of an archive, before any of its code is looked at: the SHA-256 of its files, and the text of their signature. */
+  /** For an archive, before any of its code is looked at: the SHA-256 of its files, and the text of their signature. */
   | { type: 'unpacked'; filesHash: string; signature: string | null }
   /**
    * `manifest` is the text of plugin.json, `code` the script; null = not readable. An invalid manifest has no

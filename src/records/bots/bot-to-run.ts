@@ -56,7 +56,7 @@ export const foundWithBot = `
       FROM (SELECT ${versioned} FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
     ) found) END`;
 
-/** What `foundWithBot` found; null when the conversation or the bot is gone. */
+/** Converts the row that `foundWithBot` found; null when the conversation or the bot is gone. */
 export function toFound(found: unknown): FoundWithBot | null {
   const row = found as (Row & BotRow) | null;
   if (!row) return null;

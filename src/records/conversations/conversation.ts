@@ -53,7 +53,7 @@ export interface Conversation {
   botChangedAt: Date | null;
   /** Why people got it from its bot; null again with the next session, and when a person sets `pending`. */
   handoffReason: HandoffReason | null;
-  /** Who resolved or snoozed it; null while it is neither. */
+  /** The kind of actor that resolved or snoozed it; null while it is neither. */
   closedBy: 'user' | 'agent_bot' | 'contact' | 'system' | null;
   /** When its present session began; null in its first one. */
   sessionBeganAt: Date | null;

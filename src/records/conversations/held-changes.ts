@@ -63,8 +63,8 @@ export interface Held {
 }
 
 /**
- * What is to be written of held conversations: the new ones, with their contacts' places in their inboxes, and those that
- * differ from what is stored. From then on they count as stored.
+ * Returns the writes of held conversations: new ones, with their contacts' places in their inboxes, and those that differ
+ * from what is stored. From then on they count as stored.
  */
 export function writeConversations(held: Iterable<Held>): Part[] {
   const [created, changed]: [Conversation[], Changed[]] = [[], []];

@@ -24,7 +24,7 @@ interface Within {
  */
 export class HeldConversations {
   readonly #held = new Map<number, Held>();
-  /** By id, for the commit to write what changed. */
+  /** Held conversations by id, from which the commit writes the changed ones. */
   readonly byId: ReadonlyMap<number, Held> = this.#held;
   /** Ids for the next message of conversations, where one was taken with the lock. */
   readonly messageIds = new Map<number, number>();

@@ -6,7 +6,7 @@ import type { Conversation } from './conversation.ts';
 /** A conversation as it was read without a lock, and an id for the next message in it. */
 export interface Presumed {
   conversation: Conversation;
-  /** What `versionColumn` was when it was read. */
+  /** Value of `versionColumn` when the conversation was read. */
   version: string;
   messageId: number;
 }
@@ -21,7 +21,7 @@ export const versionColumn = `concat_ws(' ', c.version::text, a.xmin::text, i.xm
 /** SQL of the columns of conversations that versionColumn needs. */
 export const versioned = '*, xmin AS version';
 
-// Who waited for the lock finds another version, unless the row is as it was.
+// If another transaction held the lock, the version differs, unless the row is as it was.
 const verifyStatement = prepared(`
   WITH c AS MATERIALIZED (SELECT ${versioned} FROM conversations WHERE account_id = $1 AND id = $2 FOR UPDATE)
   SELECT CASE WHEN (SELECT ${versionColumn} FROM c ${joins}) = $3

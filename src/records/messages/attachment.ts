@@ -7,15 +7,15 @@ export interface Attachment {
   /** The media type of its content. */
   type: string;
   size: number;
-  /** Of a picture, in pixels; null where that is not known. */
+  /** In pixels, for pictures; null where that is not known. */
   width: number | null;
   height: number | null;
 }
 
-/** What a file is by its content. */
+/** The type of a file, by its content. */
 export type FileType = 'image' | 'audio' | 'video' | 'file';
 
-/** What kind of file a media type is. */
+/** Returns the type of file that a media type belongs to. */
 export function fileTypeOf(type: string): FileType {
   const [family] = type.split('/');
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'file';

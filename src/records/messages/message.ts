@@ -116,7 +116,7 @@ export async function nextMessageId(sql: Sql): Promise<number> {
 export interface MessageWindow {
   before?: Date | undefined;
   after?: Date | undefined;
-  /** Those before it in the order of times, where copies of old messages have later ids; by ids if the conversation has it not. */
+  /** Reads messages before it by time, since copies of old messages have later ids; by id if it is not in the conversation. */
   beforeId?: number | undefined;
   afterId?: number | undefined;
   /** Leaves out private notes. */

@@ -3,18 +3,18 @@ import { findProblems, type Shape } from '../../schemas.ts';
 import { tokensOf, type TokenUsage } from '../usage.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 
-/** Whose run it is. */
+/** The account and the bot of a run. */
 interface ChatOwner {
   accountId: number;
   botId: number;
 }
 
-/** What is behind `ctx.llm`. */
+/** Ports of `ctx.llm`. */
 export interface ModelPorts {
   /** The server that the bot asks, read anew for each question; null when there is none. */
   serverOf: (bot: { accountId: number; isSystemBot: boolean }) => Promise<ModelServer | null>;
   chat: Chat;
-  /** Told of questions for which there is no server. */
+  /** Called with questions for which there is no server. */
   missed?: (input: unknown) => void;
   /** The tokens that the bot has used in the account today, without those of runs that go on. */
   spentToday?: (owner: ChatOwner, now: Date) => Promise<number>;
@@ -51,7 +51,7 @@ export class ChatDoor {
     this.#leftMs = ports?.runMs ?? 0;
   }
 
-  /** What all answers took, those too that the bot did not get. */
+  /** Tokens of all answers, including those that the bot did not get. */
   get tokens(): TokenUsage {
     return tokensOf(this.#answers);
   }

@@ -17,7 +17,7 @@ type Door = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/** What is behind the doors. A door without anything behind it rejects with the code `unavailable`. */
+/** Ports of the doors. A door without a port rejects with the code `unavailable`. */
 export interface DoorPorts {
   storage?: StorageReader;
   send?: SendRequest;
@@ -48,7 +48,7 @@ export interface DoorRun {
 /** The doors of one run. */
 export interface Doors {
   hostCalls: Readonly<Record<string, HostCall>>;
-  /** What the run has stored so far, to be written with its actions. */
+  /** Values that the run has stored so far, to be written with its actions. */
   readonly writes: readonly StorageWrite[];
   /** Whether the run has asked to forward its event. */
   readonly forwards: boolean;

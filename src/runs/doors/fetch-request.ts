@@ -10,7 +10,7 @@ interface SecretHeader {
 export interface FetchRequest {
   url: string;
   method: string;
-  /** By names in lower case. */
+  /** Values by lower-case name. */
   headers: Readonly<Record<string, string | SecretHeader>>;
   body: string | undefined;
 }

@@ -45,7 +45,7 @@ export function fetchDoor(run: DoorRun, send: SendRequest | undefined, redaction
     const answer = await send({ url, method, headers, ...(body === undefined ? {} : { body }) }, signal);
     if ('problem' in answer) throw new DoorError(answer.problem.code, answer.problem.message);
     const { status, text } = answer;
-    // What is stored with the run has to be what the bot got.
+    // Makes the text storable before the bot gets it: the record of the run must equal what the bot got.
     return redaction.apply({ status, headers: answer.headers, text: storableText(text, text.length) });
   };
 }

@@ -67,7 +67,7 @@ export class Redaction {
 const hasEscapes = /\\|%[\da-f]{2}/i;
 // A value in JSON in a URL in JSON is still found.
 const maxLayers = 4;
-// Of JSON and of URLs: pairs of surrogates, UTF-16 and other escapes, bytes.
+// Escapes of JSON and of URLs: pairs of surrogates, UTF-16 and other escapes, bytes.
 const escapes = /\\+u(d[89ab][\da-f]{2})\\+u(d[c-f][\da-f]{2})|\\+u([\da-f]{4})|\\+(["/bfnrt])|\\{2,}|%([\da-f]{2})/gi;
 const escapesOfText = new RegExp(`${escapes.source}|[^\\0-\\x7f]`, 'giu');
 const letters: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
@@ -78,7 +78,7 @@ interface ReadText {
   placeOf: (at: number) => number;
 }
 
-/** What readAll reads, without the places, which take several times as long. */
+/** Returns the text of `readAll` without the places, which take several times as long. */
 function withoutEscapes(text: string): string {
   let read = text.replace(escapesOfText, decode);
   for (let layer = 1; layer < maxLayers && hasEscapes.test(read); layer += 1) read = read.replace(escapes, decode);

@@ -3,7 +3,7 @@ import { DoorError, UnavailableError } from './errors.ts';
 
 /** A passage of the knowledge base, as bots get it. */
 export interface Passage {
-  /** Of the article. */
+  /** The article's id. */
   id: number;
   title: string;
   url: string | null;
@@ -18,7 +18,7 @@ export interface Passage {
   words: readonly string[];
 }
 
-/** What is looked for, and where. */
+/** A search, and the articles that it covers. */
 interface Search {
   query: string;
   limit: number;
@@ -33,17 +33,17 @@ const defaultLimit = 5;
 // A question; the rest of a long message tells more of other things.
 const maxQueryChars = 2000;
 
-/** What is behind `ctx.kb`. */
+/** Ports of `ctx.kb`. */
 export interface KnowledgePorts {
   find: FindPassages;
   /** Whether there is any published article with these tags and languages. */
   hasArticles?: (accountId: number, filter: Pick<Search, 'tags' | 'languages'>) => Promise<boolean>;
 }
 
-/** What the health of a bot says that searches where nothing is. */
+/** The health of a bot that searches an empty knowledge base. */
 export const nothingThere = 'The knowledge base has no published article that the bot may use';
 
-/** `ctx.kb.search`; `noted` is told whether there is anything to find. Rejects with a DoorError. */
+/** `ctx.kb.search`; calls `noted` with whether there is anything to find. Rejects with a DoorError. */
 export async function searchDoor(
   input: unknown,
   { accountId, noted }: { accountId: number; noted: (health: string | null) => void },

@@ -41,9 +41,9 @@ export class StorageDoor {
   readonly #reader: StorageReader | undefined;
   readonly #values = new Map<string, Known>();
   readonly #used = new Map<Scope, number>();
-  // What all places take, as it was read, and what this run has added since.
+  // Bytes of all scopes, as they were read, and those that this run has added since.
   #total: number | null = null;
-  // One call after the other, so that the result does not depend on which read is faster.
+  // The last call, which the next one waits for: otherwise the result would depend on which read is faster.
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createContext, Script } from 'node:vm';
 import { runBounds } from '../run.ts';
 
-/** What isolate/bootstrap.ts exports. */
+/** Exports of isolate/bootstrap.ts. */
 interface IsolateEntries {
   start: (code: string, input: string, tell: (line: string) => void) => void;
   resume: (answers: string) => void;
@@ -17,7 +17,7 @@ const extension = extname(import.meta.filename);
 const folder = new URL('../isolate/', import.meta.url);
 const files = ['view', 'harden', 'context', 'bootstrap'];
 
-// What most bots do.
+// Uses the functions that most bots use.
 const usualBot = `({ default: { on: { async message_created(ctx) {
   ctx.log.info('greets', { to: ctx.contact.name });
   await ctx.call('anything', {});
@@ -39,7 +39,7 @@ const usualRun = {
 export const isolateFilename = `switchboard:bootstrap${extension}`;
 /** The files of isolate/ as one script, whose value is an IsolateEntries. A script, because V8 takes no compiled modules here. */
 export const isolateScript = `(() => { "use strict"; ${files.map(asFunction).join('\n')}\nreturn file_bootstrap; })()`;
-/** What V8 has made of it, functions that any run calls included: compiling them takes longer than most bots do. */
+/** Compiled by V8, with the functions that any run calls: compiling them takes longer than most bots run. */
 export const compiledScript = await compile();
 
 // A file has names of its own, as in a module.

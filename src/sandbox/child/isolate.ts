@@ -11,7 +11,7 @@ const watchEveryMs = 5;
 export type SliceEnd = { step: string } | StoppedSlice;
 type StoppedSlice = { outcome: RunOutcome; error: string };
 
-/** One run in an isolate of its own; its slices share one budget of computing time and must not overlap. */
+/** A run in an isolate of its own; its slices share one budget of computing time and must not overlap. */
 export interface IsolateRun {
   /** First slice: loads the code and calls the handler. `tell` gets each line of the log as JSON text. */
   start(code: string, input: string, tell: (line: string) => void): Promise<SliceEnd>;

@@ -30,7 +30,7 @@ function sayFailed(run: number, outcome: string, error: string): void {
   say(`"type":"failed","run":${run},"cpuMs":${cpuMs()},"outcome":"${outcome}","error":${text}`);
 }
 
-// One run is under way at a time: the processor time of the process is that of the run, with what V8 does for it.
+// Processor time of the process, which is that of the run (the only one under way) and of V8's work for it.
 function cpuMs(): number {
   const { user, system } = process.cpuUsage(current.cpu);
   return (user + system) / 1000;

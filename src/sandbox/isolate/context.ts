@@ -16,7 +16,7 @@ const SafeDate = Date;
 const SafeString = String;
 const SafeTypeError = TypeError;
 
-/** What `ctx` is made of. */
+/** Data that `ctx` is made of. */
 export interface ContextData {
   event: Fields;
   handler: string;
@@ -30,7 +30,7 @@ export interface ContextData {
   withheld?: readonly string[];
 }
 
-/** What members of `ctx` do. */
+/** Functions behind the members of `ctx`. */
 interface ContextPorts {
   queueAction: (type: string, fields: object) => void;
   writeLog: (level: string, message: unknown, fields: unknown) => void;

@@ -89,7 +89,7 @@ export class FairQueue<Item extends Owned> {
   }
 }
 
-// Of several largest the last one, which is the one that will be served last anyway.
+// Returns the last of several equally large ones, which is served last anyway.
 function largest<Value>(map: Map<number, Value>, sizeOf: (value: Value) => number): [number, Value] | null {
   let found: [number, Value] | null = null;
   for (const entry of map) if (!found || sizeOf(entry[1]) >= sizeOf(found[1])) found = entry;

@@ -1,6 +1,6 @@
 /** Bounds of what runs hold of events and answers, in bytes: two for a character, the most that V8 takes. */
 export interface HeldBounds {
-  /** Of all accounts together. */
+  /** For all accounts together. */
   total: number;
   perAccount: number;
 }

@@ -12,7 +12,7 @@ export type Answered = { answers: string } | { forbidden: string };
 const executionsOfComputing = 2;
 
 /**
- * What lasts of a run while it goes from one child to another. A run that waits for the service occupies no child: with the
+ * State of a run that survives a change of its child process. A run that waits for the service occupies no child: with the
  * answers it is executed again from its start, with the same input, and arrives where it was.
  */
 export class OngoingRun {

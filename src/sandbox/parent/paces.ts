@@ -19,7 +19,7 @@ interface EndOfRun {
  * reserve, a crowd of slow bots, spread over many accounts, would keep every quick bot waiting for its turn behind them.
  */
 export class Paces {
-  /** By bot, and by account: the quick runs that it still needs to count as quick; 0 = it does. */
+  /** Quick runs still missing until a bot or account counts as quick; 0 = it does. */
   readonly #missing = new Map<string, number>();
   readonly #underWay = new Map<number, number>();
   #unproven = 0;

@@ -222,7 +222,7 @@ class ProcessPool implements Sandbox {
         onReady: (ready) => {
           this.#failedStarts = 0;
           this.#idle.push(ready);
-          // One that is ready only after the last run has rested, too, from now on.
+          // Restarts the idle time: a process that became ready only after the last run rests from now on, too.
           this.#rest.refresh();
           this.#dispatch();
         },

@@ -62,7 +62,7 @@ const heldMs = 5;
 /** A child that still uses more than this part of `maxRssMb` after a run is replaced, so that the next run has room. */
 const keptMemoryPart = 0.6;
 
-/** One child process and its current run. Kills the child when the run misses a deadline or takes too much memory. */
+/** A child process and its current run. Kills the child when the run misses a deadline or takes too much memory. */
 export class WatchedProcess {
   readonly #child: SandboxProcess;
   readonly #options: ProcessOptions;
@@ -281,7 +281,7 @@ export function deadlineError({ wallMs }: RunLimits): string {
   return `The run took longer than ${wallMs} ms`;
 }
 
-/** What the promise resolves to; null if that takes longer than a child is held. */
+/** Returns the promise's value; null if that takes longer than a child is held. */
 async function inTime(answering: Promise<Answered>): Promise<Answered | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), heldMs);

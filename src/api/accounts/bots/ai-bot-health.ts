@@ -34,7 +34,7 @@ async function present(
   const { accountId = null } = bot;
   if (accountId === null || !isAiBot(bot)) return presentAgentBot(bot);
   const problem = await findProblem({ sql, services }, accountId, bot);
-  // What the last run said of it may have changed since.
+  // The stored error is from the last run, and may be mended since.
   const isMended = problem === null && (bot.healthError === nothingThere || bot.healthError === nothingAtAll);
   const healthError = problem ?? (isMended ? null : bot.healthError);
   return presentAgentBot(bot, healthError ?? null);

@@ -16,7 +16,7 @@ const noAiFields: Presented = {
 /** The fields of AI bots in the record of a bot; all null on others, and where its settings are not shown. */
 export function presentAiFields(bot: Pick<AgentBot, 'pluginId' | 'config'> | null): Presented {
   if (!bot || !isAiBot(bot)) return { ...noAiFields };
-  // What a later version of the plugin has set is there from the next change on.
+  // Settings that only a newer version of the plugin knows may be missing until the next change.
   const { knowledge, ...config } = bot.config as Partial<Omit<Presented, 'knowledge'> & { knowledge: KnowledgeScope }>;
   return {
     system_prompt: config.system_prompt ?? null,

@@ -160,7 +160,7 @@ type Files = readonly Attachment[] | undefined;
 
 type NewConversation = Shape<'requests/conversation.create'> | Shape<'requests/conversation.with-files'>;
 
-// One of both is there by the schema.
+// The schema ensures that one of the two is present.
 async function contactOf(
   sql: Sql,
   accountId: number,

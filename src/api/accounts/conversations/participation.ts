@@ -25,7 +25,7 @@ function presentFile({ file, message }: SentFile, accountId: number, links: File
   };
 }
 
-/** Who takes part in conversations, and the files that were sent in them. */
+/** Routes of the participants of conversations, and of the files that were sent in them. */
 export const participationRoutes = [
   doors.account(
     ['GET', `${accounts}/conversations/:id/participants`, 'List the agents who take part in a conversation'],

@@ -22,7 +22,7 @@ import { readPath } from '../body/read-request.ts';
 import type { TokenUses } from './token-uses.ts';
 import { factsOf, type DoorName, type Role } from './roles.ts';
 
-/** What admission works with. */
+/** Dependencies of admission. */
 export interface AdmissionOptions {
   database: Database;
   services: OutsideServices;
@@ -85,7 +85,8 @@ async function identify<Found extends { expiresAt: Date | null }>(
   });
 }
 
-// By a token in a header, or by the browser's cookie: who calls by that may say who it believes to be.
+// Identifies the caller by the token in a header, or else by the browser's cookie. A browser may state whom it believes
+// to be signed in: if somebody else is, the call is refused.
 async function recognize<Found extends { expiresAt: Date | null }>(
   ctx: Context,
   options: AdmissionOptions,

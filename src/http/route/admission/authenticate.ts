@@ -8,7 +8,7 @@ import { factsOf, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
-/** What `find` finds by the SHA-256 of a token. Errors: 401 without a token, or with one that it does not find or that has expired. */
+/** Returns the record that `find` finds by the token's SHA-256. Errors: 401 for a missing, unknown or expired token. */
 export async function authenticate<Found extends { expiresAt: Date | null }>(
   token: string,
   find: (tokenHash: Buffer) => Promise<Found | null>,

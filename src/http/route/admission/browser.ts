@@ -97,7 +97,7 @@ function crossOrigin(): Error {
   return forbidden('Only pages of this service may change something by a sign-in', 'cross_origin');
 }
 
-// Of 401, as every operation that a cookie opens may answer it.
+// Uses 401 because every operation that a cookie opens may answer it.
 function signedInAsAnother(): Error {
   return new ApiError(
     401,

@@ -4,7 +4,7 @@ import type { Calls, ParametersOf, Sent } from '../call.ts';
 import type { DoorName, RoleAt } from './roles.ts';
 import type { Contract, Route, Steps, Unchanged } from '../route.ts';
 
-/** What the paths of a door begin with. */
+/** Prefixes of the paths behind each door. */
 interface Beginnings {
   account: '/api/v1/accounts/:account_id';
   platform: '/platform/api/v1/' | '/api/v1/profile';
@@ -32,7 +32,7 @@ type Terms<Door extends DoorName, Reply, Body, Query, WithFiles> = Omit<
     withFiles?: WithFiles;
   };
 
-/** What a handler may return: a value of the reply's schema, or nothing where that is `resources/empty`. */
+/** The value that a handler may return: of the reply's schema, or nothing where that is `resources/empty`. */
 type Answer<Reply extends SchemaName> =
   | Shape<Reply>
   | Unchanged<Shape<Reply>>

@@ -3,7 +3,7 @@ import type { Actor } from '../../../events/transaction.ts';
 /** The doors of the API: to one account, to what is outside of accounts, to one inbox for its customers, to everybody. */
 export type DoorName = 'account' | 'platform' | 'visitor' | 'open';
 
-/** What is known of a caller when the role is checked. */
+/** A caller as it is known when the role is checked. */
 export interface Caller {
   kind: Actor['kind'];
   /** The role of an agent in the account; null for everybody else. */
@@ -18,7 +18,7 @@ interface RoleFacts {
   admits: (caller: Caller) => boolean;
   /** The sentence of the 403 for callers who are not admitted. */
   refusal: string;
-  /** Who may call, as the API's documentation says it. */
+  /** The allowed callers, in the words of the API's documentation. */
   told: string;
   /** OpenAPI security requirements, of which one suffices. */
   security: readonly Readonly<Record<string, readonly []>>[];
@@ -37,7 +37,7 @@ interface RoleFacts {
     /** Counted per address, in characters of the body's JSON. */
     storing?: 'visitorBytes';
   };
-  /** Whose share of the database's connections a call uses: see FairGate. */
+  /** The share of the database's connections that a call uses: see FairGate. */
   share: 'account' | 'visitors' | 'caller';
 }
 

@@ -18,7 +18,7 @@ export interface FormFile {
   bytes: Buffer;
 }
 
-/** What a form says: its fields, and the files of its list. */
+/** A decoded form: its fields, and the files of its list. */
 export interface DecodedForm {
   fields: unknown;
   files: readonly FormFile[];
@@ -102,7 +102,7 @@ function fileFields({ name, fileName, bytes }: NamedPart, schema: SchemaName): R
 interface NamedPart {
   name: string;
   isFile: boolean;
-  /** One of the list of files. */
+  /** Whether it belongs to the list of files. */
   isListed: boolean;
   fileName: string;
   bytes: Buffer;

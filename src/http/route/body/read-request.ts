@@ -76,11 +76,11 @@ export const usualBodyBytes = 192 * 1024;
 export interface BodyLimits {
   /** BODY_LIMIT_BYTES. */
   maxBytes: number;
-  /** Of a form with a file. */
+  /** For a form with a file. */
   maxUploadBytes: Readonly<Record<Upload, number>>;
-  /** Of a form with files `attachments[]`, with all of them. */
+  /** For a form with files `attachments[]`, all of them together. */
   maxFormBytes: number;
-  /** What such a form has around its files. */
+  /** Overhead of such a form besides its files. */
   formBytes: number;
 }
 
@@ -95,7 +95,7 @@ export function checkBody(bytes: Buffer, schema: SchemaName): unknown {
   return checkValue(decodeBody(bytes), schema);
 }
 
-// What the schema accepts is never read otherwise.
+// Returns a body that the schema accepts unchanged; only others are read tolerantly.
 function checkValue(body: unknown, schema: SchemaName): unknown {
   const problems = findProblems(schema, body);
   if (problems.length === 0) return body;

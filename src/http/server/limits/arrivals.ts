@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 interface ArrivalBounds {
   /** A request as a whole, in milliseconds. */
   requestMs: number;
-  /** One with an upload, in milliseconds. */
+  /** For a request with an upload, in milliseconds. */
   uploadMs: number;
   /** Bytes of an upload that must arrive per second, on average over `requestMs`. */
   bytesPerSecond: number;

@@ -14,7 +14,7 @@ export interface UploadBounds {
   bytesPerSecond: number;
 }
 
-/** Who sends a form; visitors with the address that they come from. */
+/** The sender of a form; visitors with the address that they come from. */
 export interface Uploader {
   accountId: number;
   visitorAt: string | null;
@@ -68,7 +68,7 @@ export class UploadGate {
     const { perAccount, ofVisitors, perAddress } = this.#bounds;
     const account = { name: `account ${accountId}`, most: perAccount };
     if (visitorAt === null) return [account];
-    // One is left to the account's agents.
+    // Leaves one place to the account's agents.
     const visitors = { name: `visitors of account ${accountId}`, most: Math.max(1, perAccount - 1) };
     const all = { name: 'visitors', most: ofVisitors, isCrowd: true } as const;
     return [account, visitors, all, { name: `address ${visitorAt}`, most: perAddress }];
@@ -85,7 +85,7 @@ export class UploadGate {
     }
   }
 
-  // Gives up one form at most, so that who waits costs one other.
+  // Gives up one form at most: a waiting sender costs only one other.
   #makeRoom(parties: readonly Party[]): void {
     const crowded = parties.filter(({ name, most }) => this.#held(name) >= most);
     const inWay = (form: Form) => crowded.length === 0 || crowded.some(({ name }) => form.isOf(name));
@@ -109,7 +109,7 @@ class Form implements Arrival {
   constructor(parties: readonly Party[], stallMs: number) {
     this.#names = new Set(parties.map(({ name }) => name));
     this.#stalled = setTimeout(() => this.giveUp(stalled(stallMs)), stallMs);
-    // Whoever reads the form hears of it; nobody may be reading yet.
+    // Prevents an unhandled rejection: nobody may be reading the form yet.
     this.#gaveUp.promise.catch(() => undefined);
   }
 

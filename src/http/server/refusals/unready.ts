@@ -10,7 +10,7 @@ export function notReady(): ApiError {
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** What the process can do at the moment. */
+/** Readiness of the process at the moment. */
 interface Readiness {
   started: () => boolean;
   upgraded: () => boolean;
