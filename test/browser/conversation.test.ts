@@ -116,7 +116,7 @@ describe('a conversation in the console', function () {
     await answering('Faq answers (bot of the inbox).');
     expect(await record(id)).to.deep.include({ status: 'pending' });
     const last = await customers.says(id, question);
-    await lane(last).getByText('Faq is called').waitFor();
+    await lane(last).getByText('Faq called').waitFor();
     await said('We are here').nth(1).waitFor();
     watched.expectNoProblems();
   });
@@ -233,14 +233,14 @@ describe('a conversation in the console', function () {
     await press('Assign');
     await page.getByLabel('Agent').selectOption('Unassigned');
     await press('Save');
-    await page.getByText('Unassigned').waitFor();
+    await page.getByRole('group', { name: 'State' }).getByText('Unassigned').waitFor();
     await page.getByLabel('Priority').selectOption('high');
     await page.getByText('high priority').waitFor();
     await press('Snooze');
     await page.getByLabel('Snooze until').selectOption('Date and time');
     await press('Save');
     await page.getByRole('dialog').getByRole('alert').waitFor();
-    await page.getByLabel('Moment').fill('2020-01-01T10:00');
+    await page.getByLabel('Date and time').fill('2020-01-01T10:00');
     await press('Save');
     await page.getByRole('dialog').getByRole('alert').filter({ hasText: 'future' }).waitFor();
     await page.getByLabel('Snooze until').selectOption('1 hour');
