@@ -4,7 +4,7 @@
 /** JSON as an object. */
 export type JsonObject = Record<string, unknown>;
 
-/** The answer of a host, as `ctx.fetch` gets it. */
+/** Answer of a host, as `ctx.fetch` gets it. */
 export interface ScriptedReply {
   /** Default 200. */
   status?: number;
@@ -15,7 +15,7 @@ export interface ScriptedReply {
 
 /** A request that a bot may send with `ctx.fetch`, and its answer. No request ever leaves the machine. */
 export interface ScriptedFetch {
-  /** The whole address, or a pattern of it. */
+  /** The whole address, or a pattern that it matches. */
   url: string | RegExp;
   /** Only requests with this method; default: any. */
   method?: string;
@@ -54,9 +54,9 @@ export interface ScriptedAnswer {
   usage?: { prompt_tokens: number; completion_tokens: number };
 }
 
-/** What the simulation begins with. */
+/** Initial state of a simulation. */
 export interface SimulateOptions {
-  /** The account's settings of the bot; what is left out has its default. */
+  /** The account's settings of the bot; settings that are left out have their defaults. */
   config?: JsonObject;
   /** The values of `permissions.secrets` and of settings marked `x-secret`. */
   secrets?: Record<string, string>;
@@ -69,19 +69,19 @@ export interface SimulateOptions {
     custom_attributes?: JsonObject;
     visitor_attributes?: JsonObject;
   };
-  /** When it begins; default: Monday, 5 January 2026, 10:00 UTC. Time passes only by `advance`. */
+  /** Start time; default: Monday, 5 January 2026, 10:00 UTC. Time passes only by `advance`. */
   now?: Date | string;
-  /** Which requests of `ctx.fetch` are answered, and how; any other fails the test. */
+  /** Requests of `ctx.fetch` that are answered, with their answers; any other fails the test. */
   fetch?: readonly ScriptedFetch[];
   /** The answers of `ctx.llm.chat` in order, or a function that makes them from its input; without it there is no model. */
   llm?: readonly (string | ScriptedAnswer)[] | ((input: JsonObject) => unknown);
-  /** What the knowledge base holds. */
+  /** Content of the knowledge base. */
   kb?: readonly ScriptedPassage[];
   /** The seed of `Math.random` in the bot; default 1. */
   seed?: number;
 }
 
-/** The conversation as it is now. */
+/** Current state of the conversation. */
 export interface ConversationState {
   readonly status: 'open' | 'resolved' | 'pending' | 'snoozed';
   readonly priority: 'urgent' | 'high' | 'medium' | 'low' | null;
@@ -90,18 +90,18 @@ export interface ConversationState {
   readonly assignee: { readonly id: number; readonly name: string } | null;
   readonly custom_attributes: Readonly<JsonObject>;
   readonly snoozed_until: Date | null;
-  /** Why the bot may not speak; null when it may. */
+  /** Reason why the bot may not speak; null when it may. */
   readonly silence: string | null;
 }
 
-/** One call of the bot's handler. */
+/** A call of the bot's handler. */
 export interface SimulatedRun {
   readonly event: string;
   /** `ok`, `superseded`, `threw` …, as in docs/plugins.md. */
   readonly outcome: string;
   readonly error: string | null;
   readonly actions: readonly JsonObject[];
-  /** What it asked of the service, with the answers. */
+  /** Calls to the service, with the answers. */
   readonly calls: readonly {
     readonly name: string;
     readonly input: unknown;
@@ -111,9 +111,9 @@ export interface SimulatedRun {
   readonly logs: readonly { readonly level: string; readonly message: string; readonly fields?: JsonObject }[];
 }
 
-/** A person of the account. */
+/** An agent of the account. */
 export interface SimulatedHuman {
-  /** Is assigned to the conversation: the bot is silent from now on. */
+  /** Assigns the agent to the conversation: the bot is silent from now on. */
   takesOver(): Promise<void>;
   /** Answers the customer. */
   says(text: string): Promise<void>;
@@ -124,8 +124,8 @@ export interface SimulatedHuman {
 }
 
 /**
- * One conversation with a bot: the bot runs in the sandbox of the service, by the same rules, without a network and on a
- * clock of its own.
+ * A conversation with a bot that runs in the service's sandbox, by the same rules, without a network and on a clock of its
+ * own.
  */
 export interface Simulation {
   /** The customer writes; resolves when the bot has done everything that follows. */
@@ -133,23 +133,23 @@ export interface Simulation {
   /** The customer opens the chat widget. */
   opensWidget(): Promise<void>;
   readonly human: SimulatedHuman;
-  /** Lets time pass: snoozes end, and what the bot scheduled happens. */
+  /** Advances the time: snoozes end, and scheduled calls of the bot happen. */
   advance(seconds: number): Promise<void>;
-  /** Fails unless the bot has said this since the last thing that happened: the whole text, or one that fits the pattern. */
+  /** Fails unless the bot has sent this message since the last step: the whole text, or one that matches the pattern. */
   expectReply(expected: string | RegExp): void;
-  /** Fails if the bot has said anything since the last thing that happened. */
+  /** Fails if the bot has sent a message since the last step. */
   expectSilence(): void;
-  /** Everything that was said and done, a line each. */
+  /** Returns all messages and changes, a line each. */
   transcript(): string;
-  /** What the bot has said to the customer since the last thing that happened. */
+  /** Returns the bot's messages to the customer since the last step. */
   replies(): string[];
-  /** All private notes. */
+  /** Returns all private notes. */
   notes(): string[];
-  /** All runs of the bot, oldest first. */
+  /** Returns all runs of the bot, oldest first. */
   runs(): readonly SimulatedRun[];
-  /** The requests that `ctx.fetch` sent. */
+  /** Returns the requests that `ctx.fetch` sent. */
   requests(): readonly SentRequest[];
-  /** The conversation as it is now. */
+  /** Current state of the conversation. */
   readonly conversation: ConversationState;
   /** The virtual time. */
   readonly now: Date;

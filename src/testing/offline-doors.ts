@@ -2,10 +2,10 @@ import { openDoors } from '../runs/doors/doors.ts';
 import type { HostCall, Permissions } from '../sandbox/run.ts';
 import { Script } from './script.ts';
 
-/** Doors for one run without a simulation: nothing is stored, and nobody answers. */
+/** Doors for one run without a simulation: nothing is stored, and no request is answered. */
 export interface OfflineDoors {
   hostCalls: Readonly<Record<string, HostCall>>;
-  /** What the bot asked for in vain. */
+  /** Returns the bot's requests that had no answer. */
   asked: () => string[];
 }
 
@@ -16,7 +16,7 @@ const noStorage = {
   maxBytes: Infinity,
 };
 
-/** Opens doors for a run that is only tried, by the permissions of its manifest. */
+/** Opens doors for a trial run, by the permissions of its manifest. */
 export function openOffline(permissions: Permissions, now: number): OfflineDoors {
   const script = new Script({});
   const { send, models, knowledge } = script;

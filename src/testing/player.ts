@@ -16,21 +16,21 @@ import type { Script } from './script.ts';
 import { sqlOf } from './stage/rows.ts';
 import type { Stage, StageEvent } from './stage/stage.ts';
 
-/** The bot of a simulation. */
+/** Parts of a simulation that a bot plays on. */
 export interface PlayerOptions {
   stage: Stage;
   sandbox: Sandbox;
   bot: BotToRun;
   seed: number;
-  /** What is behind the doors of `ctx` beside the storage. */
+  /** Scripted answers of the doors of `ctx`, except the storage. */
   script: Pick<Script, 'send' | 'models' | 'knowledge'>;
-  /** The plugin as it is now: a new version may have taken the place of the one before. */
+  /** Returns the current plugin, which a new version may have replaced. */
   plugin: () => InstalledPlugin;
-  /** Gets every run, once its effects are there. */
+  /** Called with every run, once its effects are applied. */
   told: (run: SimulatedRun) => void;
 }
 
-/** Calls the bot for the events of a stage, as the service does, and lets its actions happen there. */
+/** Calls the bot for the events of a stage, as the service does, and applies its actions there. */
 export class Player {
   readonly #options: PlayerOptions;
   #runs = 0;
@@ -39,7 +39,7 @@ export class Player {
     this.#options = options;
   }
 
-  /** Calls the bot for everything that waits for it, and for what follows from that. */
+  /** Calls the bot for all waiting events, and for the events that follow from them. */
   async play(): Promise<void> {
     const { stage } = this.#options;
     for (let event = stage.takeEvent(); event; event = stage.takeEvent()) await this.#handle(event, 0);
@@ -97,7 +97,7 @@ export class Player {
     this.#tell(run, superseded ? 'superseded' : run.result.outcome, null);
   }
 
-  // People get the conversation, with a note that says why.
+  // Agents get the conversation, with a note that explains it.
   async #fail(run: Run, outcome: string, error: string): Promise<void> {
     const { stage, bot } = this.#options;
     await stage.transact(system, (tx) => suspendBot(tx, stage.conversation.id, endAfter(outcome, bot)));

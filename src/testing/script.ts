@@ -11,7 +11,7 @@ import type {
   SimulateOptions,
 } from './api.ts';
 
-/** What is behind `ctx.fetch`, `ctx.llm` and `ctx.kb` in a simulation: what its author wrote down, and nothing else. */
+/** Scripted answers of `ctx.fetch`, `ctx.llm` and `ctx.kb` in a simulation, and nothing else. */
 export class Script {
   readonly requests: SentRequest[] = [];
   readonly #fetch: readonly ScriptedFetch[];
@@ -26,7 +26,7 @@ export class Script {
     this.#kb = kb;
   }
 
-  /** What the bot asked for that the script has no answer to, since the last call of this. */
+  /** Returns and clears the bot's requests that the script had no answer to. */
   takeUnexpected(): string[] {
     const unexpected = this.#unexpected;
     this.#unexpected = [];
@@ -102,7 +102,7 @@ function answerOf({ status = 200, headers = {}, body = '' }: ScriptedReply): Fet
 
 const scriptedServer = { baseUrl: 'https://model.example/v1', model: 'scripted', apiKey: null, isOperators: false };
 
-// A text stands for an answer that has it as its content; arguments of a call may be given as a value.
+// A text stands for an answer with this content; arguments of a call may be a value instead of its JSON.
 function replyOfModel(answer: unknown): ChatAnswer {
   const given = (typeof answer === 'string' ? { content: answer } : (answer ?? {})) as ScriptedAnswer;
   const calls = (given.tool_calls ?? []).map(({ name, arguments: value }) => ({

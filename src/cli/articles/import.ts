@@ -14,7 +14,7 @@ export interface ImportOptions extends ServiceOptions {
   language?: string;
 }
 
-/** What an import did; a file or line that was left out has an error. */
+/** Result of an import. `errors` names each file or line that was left out. */
 interface Told {
   created: number;
   updated: number;
@@ -23,9 +23,9 @@ interface Told {
 }
 type Answer = Shape<'resources/article-import'>;
 
-// One transaction of the service writes fewer; others wait for it.
+// Limits of one request. The service writes it in smaller transactions, because other writers of articles wait for each.
 const [batchArticles, batchBytes] = [200, 1024 * 1024];
-// Somebody else imports into the same account.
+// Retries and pause while another import into the same account is running.
 const [busyTries, busyPauseMs] = [10, 1000];
 
 /**
@@ -85,7 +85,7 @@ async function importFolder(folder: string, send: Send): Promise<Told> {
   return told;
 }
 
-/** Reads the files as they are needed, so that a large folder takes no more memory than a small one. */
+/** Yields batches of files, each read when it is needed, so that a large folder takes no more memory than a small one. */
 async function* batchesOf(folder: string, paths: readonly string[]): AsyncGenerator<FolderArticle[]> {
   let batch: FolderArticle[] = [];
   let bytes = 0;

@@ -4,7 +4,7 @@ import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../.
 import { hostOf, isAddress, readUrl } from '../../outbound/url.ts';
 import { endIfStopped, goesOn, waitAfter } from './patience.ts';
 
-/** Where their server is, and as whom it is asked. */
+/** Address and credentials of the Chatwoot server. */
 export interface ClientOptions {
   url: string;
   token: string;
@@ -18,7 +18,7 @@ export interface ClientOptions {
   stopped: AbortSignal;
 }
 
-/** That their server does not answer a request, though it was asked again and again; `status` is its last answer. */
+/** Thrown when the Chatwoot server answers none of the retries of a request; `status` is its last answer. */
 export class NoAnswer extends OperatorError {
   readonly status: number | null;
 
@@ -33,7 +33,7 @@ const [timeoutMs, maxResponseBytes, connectionsPerOrigin] = [60_000, 64 * 1024 *
 const mostTries = 7;
 const refused = new Set([401, 403]);
 
-/** Asks their REST API, by the one way out, without following redirects: the token goes to the named server alone. */
+/** Calls Chatwoot's REST API through `outbound/` without following redirects: the token goes to the named server alone. */
 export class ChatwootClient {
   /** The server's URL without a slash at its end. */
   readonly base: string;
@@ -47,7 +47,7 @@ export class ChatwootClient {
     this.#outbound = createOutboundHttp({ allowCidrs, timeoutMs, maxResponseBytes, connectionsPerOrigin });
   }
 
-  /** What a path below `/api/v1` answers; null for 404. Errors: NoAnswer, OperatorError. */
+  /** Returns the answer of a path below `/api/v1`; null for 404. Throws NoAnswer and OperatorError. */
   async get(path: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const search = new URLSearchParams(query).toString();
     const target = `${this.base}/api/v1${path}${search === '' ? '' : `?${search}`}`;
@@ -76,7 +76,7 @@ export class ChatwootClient {
     await this.#outbound.close();
   }
 
-  // What may be different the next time is a problem; what stays as it is ends the import.
+  // Returns a problem for failures that a retry may resolve; throws for the others, which end the import.
   #read(result: OutboundResult, path: string): { value: unknown } | { problem: string } {
     const { status, ok, errorCode, body, bodyCut } = result;
     if (errorCode === 'blocked_address')

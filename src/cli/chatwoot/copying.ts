@@ -7,10 +7,10 @@ import type { ChatwootClient } from './client.ts';
 import type { FileCopier } from './files.ts';
 import type { Reporter } from './report.ts';
 
-/** What every step of an import needs. */
+/** Parameters and services of every step of an import. */
 export interface Copying {
   client: ChatwootClient;
-  /** The path of their account, behind `/api/v1`. */
+  /** Path of the Chatwoot account, behind `/api/v1`. */
   account: string;
   importId: number;
   transact: Transact;
@@ -19,35 +19,35 @@ export interface Copying {
   random: Random;
   /** Null where files are not to be copied. */
   files: FileCopier | null;
-  /** Ends the work: what is being written is written to its end. */
+  /** Ends the work; a write in progress is completed. */
   stopped: AbortSignal;
   /** Makes a secret for signatures; sealed. */
   sealNewSecret: () => string;
-  /** Whether files that are gone there are missed no longer. */
+  /** Whether files that are gone in Chatwoot are accepted as missing. */
   acceptsMissing: boolean;
-  /** Whether clients get in by the identifier that they had there. */
+  /** Whether clients are admitted by the identifier that they had in Chatwoot. */
   admitsClients: boolean;
-  /** Shows how far a step is. */
+  /** Shows the progress of a step. */
   show: (step: string, done: number, of: number | null) => void;
 }
 
-/** By their ids: the ids here. */
+/** Ids here by Chatwoot's ids. */
 export type Ids = Map<number, number>;
 
-/** What was copied of the account's settings. */
+/** Copied settings of the account. */
 export interface CopiedSettings {
   inboxes: Ids;
   agents: Ids;
   teams: Ids;
-  /** Agents of the source who may be assigned in an inbox, by the ids here. */
+  /** Ids of agents who may be assigned in an inbox, by the inbox's id: all of them ids here. */
   assignable: Map<number, ReadonlySet<number>>;
-  /** Authors who work there no more. */
+  /** Authors who have left the Chatwoot account. */
   authors: Ids;
 }
 
 /**
- * Does one record's work. A record that cannot be stored is left out with a sentence, and the import goes on; what concerns
- * all of them ends it.
+ * Does one record's work. If the record cannot be stored, `leaveOut` gets a sentence and the import goes on; rethrows errors
+ * that concern all records.
  */
 export async function attempt<Result>(
   work: () => Promise<Result>,
@@ -65,7 +65,7 @@ export async function attempt<Result>(
   }
 }
 
-// Integrity constraints: what it refers to was deleted meanwhile, or somebody took a name.
+// Integrity constraints: a row that this one refers to was deleted meanwhile, or its name was taken.
 function isRefusedRow(error: unknown): boolean {
   for (let cause = error as { code?: unknown; cause?: unknown } | undefined; cause; cause = cause.cause as typeof cause)
     if (typeof cause.code === 'string' && cause.code.startsWith('23')) return true;

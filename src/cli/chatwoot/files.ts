@@ -13,40 +13,40 @@ import type { Attachment } from '../../records/messages/attachment.ts';
 import { endIfStopped, waitAfter } from './patience.ts';
 import { countOf, textOf, type Foreign } from './values.ts';
 
-/** How files are fetched and kept. */
+/** How files are fetched and stored. */
 interface FileCopierOptions {
   store: AttachmentStore;
-  /** Where the store keeps them; null for the database. Closed with the copier. */
+  /** Object store of the files, closed with the copier; null for the database. */
   objects: ObjectStore | null;
   withConnection: WithConnection;
   accountId: number;
-  /** The origin of their server, which may be at a private address when that is allowed. */
+  /** Origin of the Chatwoot server, which may be at a private address if `allowsPrivate` is true. */
   origin: string;
-  /** The host, with its port where it has one, that keeps their files and may be at a private address; null for none. */
+  /** Host, with its port if it has one, that stores Chatwoot's files and may be at a private address; null for none. */
   filesHost: string | null;
   allowsPrivate: boolean;
   allowCidrs: readonly string[];
-  /** The pause before a file is asked for again, in milliseconds; doubled with each further one. */
+  /** Pause before a file is requested again, in milliseconds; doubled with each further one. */
   pauseMs: number;
   /** Ends the work. */
   stopped: AbortSignal;
 }
 
-/** What a file came to: kept, or why not. */
+/** Outcome of a file: its copy, or the reason why there is none. */
 export type CopiedFile = { file: Attachment } | { problem: string; isGone?: boolean };
 
 const everywhere = ['0.0.0.0/0', '::/0'];
 const [timeoutMs, connectionsPerOrigin, mostHops] = [120_000, 8, 3];
 const redirects = new Set([301, 302, 303, 307, 308]);
-// What may be different the next time. After so many files in a row that were not to be had, the next ones get one try each:
-// a store that is down for long must not hold up the messages.
+// Retries of failures that may pass. After `mostUnanswered` files in a row without an answer the next ones get one try each: a
+// store that is down for long must not hold up the messages.
 const mostTries = 4;
 const mostUnanswered = 5;
 const gone = new Set([404, 410]);
 const passingStatus = new Set([408, 425, 429]);
 const passingFailures = new Set<OutboundErrorCode | null>(['dns', 'connect', 'timeout', 'reset', 'bad_response']);
 
-/** Fetches files of messages, without the token: their links carry their own proof, and lead to stores of files. */
+/** Fetches files of messages without the token: their links carry their own proof, and lead to stores of files. */
 export class FileCopier {
   readonly #options: FileCopierOptions;
   readonly #own: OutboundHttp;
@@ -61,7 +61,7 @@ export class FileCopier {
     this.#others = createOutboundHttp({ ...common, allowCidrs: options.allowCidrs });
   }
 
-  /** Copies a file of a message that has `present` already; a sweep deletes it again if no message gets it. */
+  /** Copies a file of a message that has `present` already; a sweep deletes the copy if no message gets it. */
   async copyUpTo(present: number, attachment: Foreign): Promise<CopiedFile> {
     const { bounds } = this.#options.store;
     if (present >= bounds.perMessage) return { problem: `a message has ${bounds.perMessage} files at most` };
@@ -86,7 +86,7 @@ export class FileCopier {
     const { stopped } = this.#options;
     for (let tries = 1; ; tries += 1) {
       const answer = await this.#follow(link);
-      // Before anything is made of the answer: one that was cut off would count as a file that is not to be had.
+      // Before the answer is judged: one that was cut off would count as a file that cannot be fetched.
       endIfStopped(stopped);
       if (answer === null) return { problem: 'its link leads on and on' };
       if ('privateHost' in answer) return { problem: privateSentence(answer.privateHost) };
@@ -101,7 +101,7 @@ export class FileCopier {
     return this.#unanswered < mostUnanswered ? mostTries : 1;
   }
 
-  /** What a link answers in the end; null where it leads on and on. */
+  /** Follows redirects; returns the last answer, or null if there are too many. */
   async #follow(link: string): Promise<OutboundResult | { privateHost: string } | null> {
     let url = link;
     for (let hop = 0; hop <= mostHops; hop += 1) {
@@ -120,7 +120,7 @@ export class FileCopier {
     return null;
   }
 
-  // What else a message links to may be anybody's choice, and must not reach into the network.
+  // Other links in a message may be chosen by anybody, and must not reach into the network.
   #mayBePrivate(target: URL | null): boolean {
     const { origin, filesHost, allowsPrivate } = this.#options;
     return target !== null && ((allowsPrivate && target.origin === origin) || target.host === filesHost);
@@ -160,7 +160,7 @@ function check(
   }
 }
 
-/** The name of a file, which is the last step of its link. */
+/** Returns the name of a file, which is the last segment of its link. */
 export function nameOf(url: string): string {
   const step = URL.parse(url)?.pathname.split('/').at(-1) ?? '';
   try {

@@ -30,26 +30,26 @@ import { linesOf, Reporter } from './report.ts';
 export interface ChatwootOptions extends Continuing {
   url: string;
   token?: string;
-  /** Their account; without it the only one of the token's holder. */
+  /** The Chatwoot account; by default the only one of the token's owner. */
   account?: number;
-  /** Ours. */
+  /** The account here. */
   into: number;
   allowPrivate?: boolean;
-  /** The host that keeps their files, which may be at a private address then. */
+  /** Host that stores Chatwoot's files, which may be at a private address then. */
   filesHost?: string;
   dryRun?: boolean;
   attachments: boolean;
-  /** Whether clients get in by the identifier that they had there. */
+  /** Whether clients are admitted by the identifier that they had in Chatwoot. */
   admitClients?: boolean;
-  /** Whether files that are gone there are missed no longer. */
+  /** Whether files that are gone in Chatwoot are accepted as missing. */
   acceptMissing?: boolean;
   retryPause: number;
   json?: boolean;
 }
 
 /**
- * The command `import chatwoot`: copies an account of a Chatwoot server into one of ours. What was copied is noted in the
- * database with each copy, so that the same command goes on after whatever ended it. Ends with 1 when something was left out.
+ * The command `import chatwoot`: copies a Chatwoot account into an account here. Each copy is recorded in its own transaction,
+ * so the same command continues after an interruption. Exits with 1 if records were left out.
  */
 export async function importChatwoot(options: ChatwootOptions): Promise<void> {
   const token = options.token ?? chatwootTokenIn();
@@ -94,7 +94,7 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
   }
 }
 
-// What is being written is written to its end; a second signal does not wait for that.
+// Completes a write in progress when a signal arrives; a second signal does not wait for it.
 function onSignals(): { stopped: AbortSignal; ignoreSignals: () => void } {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
@@ -168,7 +168,7 @@ function fileCopier({ base }: ChatwootClient, { into, database, context, options
   });
 }
 
-// What began there meanwhile, or moved to a page that was read already, comes with the next run.
+// Records that were created during this run, or moved to a page that was read already, come with the next run.
 function compare(reporter: Reporter): void {
   const { contacts, conversations } = reporter.report.counts;
   for (const [what, count] of Object.entries({ contacts, conversations })) {

@@ -11,7 +11,7 @@ const lists = [
   ['labels', '/labels'],
   ['attribute_definitions', '/custom_attribute_definitions'],
 ] as const;
-// What an account may have there that is not copied.
+// Resources of a Chatwoot account that are not copied.
 const others = [
   'agent_bots',
   'automation_rules',
@@ -25,7 +25,7 @@ const others = [
 
 type Found = Pick<Copying, 'client' | 'account' | 'reporter'>;
 
-/** Counts what is not copied, so that it is known before moving day; what their server does not show is passed over. */
+/** Counts resources that are not copied, so that they are known before moving day; skips those that Chatwoot does not show. */
 export async function countOthers({ client, account, reporter }: Found): Promise<void> {
   for (const kind of others) {
     try {
@@ -33,13 +33,13 @@ export async function countOthers({ client, account, reporter }: Found): Promise
       if (length > 0) reporter.notCopied(kind, length);
     } catch (error) {
       if (!(error instanceof OperatorError) || client.isStopped) throw error;
-      // Not every edition has all of them, and refuses the others; a server that does not answer is not asked on and on.
+      // Some editions lack a resource and refuse it; a server that does not answer is not called again for the others.
       if (error instanceof NoAnswer) return;
     }
   }
 }
 
-/** Counts what there is to copy, and copies nothing. */
+/** Counts the records to copy, and copies nothing. */
 export async function look({ client, account, reporter }: Found): Promise<void> {
   for (const [kind, path] of lists) reporter.theirs(kind, (await listAt(client, account + path)).length);
   const ofChannels = (await listAt(client, `${account}/inboxes`)).filter(hasChannelUrl);
@@ -52,7 +52,7 @@ export async function look({ client, account, reporter }: Found): Promise<void> 
     reporter.theirs(kind, await countAt({ client, account }, kind, query));
 }
 
-// The first page tells how many there are on all.
+// The first page carries the count of all pages.
 async function countAt(
   { client, account }: Pick<Copying, 'client' | 'account'>,
   kind: string,

@@ -3,17 +3,18 @@ import type { Transaction } from '../../events/transaction.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { printable } from '../../lib/text/printable.ts';
 
-/** What the operator says about earlier imports into the account. */
+/** Options about earlier imports into the account. */
 export interface Continuing {
-  /** The source as an earlier import knows it, which may have another address now. */
+  /** Name of the source in an earlier import, if its address has changed since. */
   source?: string;
-  /** Whether an import may begin beside others. */
+  /** Whether a new import may begin beside others. */
   another?: boolean;
 }
 
 /**
- * The import that the account has of a source, or a new one. Errors: OperatorError where it has others alone, since the same
- * server by another address would be copied a second time; and where there is none with the source that is named.
+ * Returns the id of the account's import of a source, or of a new one. Throws OperatorError if the account has imports of
+ * other sources alone, since the same server at another address would be copied a second time; and if it has none of the
+ * source that `said` names.
  */
 export async function openImport(tx: Transaction, source: string, said: Continuing): Promise<number> {
   const all = await listImports(tx);
@@ -27,7 +28,7 @@ export async function openImport(tx: Transaction, source: string, said: Continui
   return beginImport(tx, source);
 }
 
-// The ids of records are those of an account there: of another one they are others'.
+// Ids of records are valid within one Chatwoot account, so the source must be the same account.
 function named(all: readonly Import[], given: string, source: string): Import {
   const account = /\/accounts\/\d+$/.exec(source)?.[0] ?? '';
   const wanted = given.replace(/\/+$/, '');

@@ -2,19 +2,19 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { NoAnswer, type ChatwootClient } from './client.ts';
 import { countOf, idOf, listOf, recordOf, type Foreign } from './values.ts';
 
-/** A page of a list: its records, and how many there are on all pages, where their server tells. */
+/** A page of a list: its records, and their number on all pages; null if Chatwoot does not return it. */
 export interface ForeignPage {
   records: Foreign[];
   count: number | null;
 }
 
 const mostPages = 1_000_000;
-// A record that their server stumbles over makes its page fail for good; so many in a row are no single records any more.
+// A record that makes Chatwoot fail (500) fails its page for good. More failures in a row than this are no broken records.
 const [stumbled, mostStumbles] = [500, 3];
 
 /**
- * The pages of a list, until one is empty. One that is the page before ends the walk too: their server does not know pages
- * there. A page over which their server stumbles is left out, and told. Errors: those of the client.
+ * Yields the pages of a list, until one is empty. A page equal to the one before ends the walk too: Chatwoot has no pages
+ * there. A page on which Chatwoot fails is left out and reported. Throws the errors of the client.
  */
 export async function* pagesOf(
   client: ChatwootClient,
@@ -39,7 +39,7 @@ export async function* pagesOf(
   }
 }
 
-/** Conversations are a list in `data`. */
+/** Reads a page; lists of conversations are in `data`. */
 function pageIn(answer: unknown, path: string): ForeignPage {
   const body = recordOf(recordOf(answer)['data'] ?? answer);
   const records = listOf(body);
@@ -49,7 +49,7 @@ function pageIn(answer: unknown, path: string): ForeignPage {
   return { records, count: counts.length === 0 ? null : countOf(counts[0], Number.MAX_SAFE_INTEGER) };
 }
 
-/** A list without pages, which may have a name in `payload`; empty where their server does not know it. */
+/** Returns a list without pages, which may have a name in `payload`; empty if Chatwoot does not know it. */
 export async function listAt(client: ChatwootClient, path: string, name?: string): Promise<Foreign[]> {
   const answer = await client.get(path);
   return listOf(name === undefined ? answer : recordOf(recordOf(answer)['payload'])[name]) ?? [];
@@ -57,19 +57,19 @@ export async function listAt(client: ChatwootClient, path: string, name?: string
 
 const [pageSize, mostBetween, mostMessagePages] = [100, 1000, 20_000];
 
-// What one statement writes: parameters have an end, and so has the time that the search's index takes for texts.
+// Limits of one statement: the number of parameters, and the time that the search index takes for texts.
 const [mostTogether, mostTextTogether] = [100, 1_000_000];
 
-/** Some messages in the order of their ids, and whether there are no more of them. */
+/** Some messages in the order of their ids; `isLast` if there are no more. */
 export interface MessagePage {
   records: Foreign[];
   isLast: boolean;
 }
 
 /**
- * The messages of a conversation after one of them. Their server takes the ids for the cursor and the times for the order, so
- * that a full page may leave out ids below its highest: those are asked for once more, by the range, of which there may be any
- * number. They come in parts that can be written at once.
+ * Yields the messages of a conversation with higher ids than `after`. Chatwoot's cursor is the id, but its order is the time,
+ * so that a full page may lack ids below its highest: they are requested by their range, which may hold any number of
+ * messages. Each part fits into one statement.
  */
 export async function* messagesAfter(client: ChatwootClient, path: string, after: number): AsyncGenerator<MessagePage> {
   let cursor = after;
@@ -102,7 +102,7 @@ async function recordsAt(client: ChatwootClient, path: string, query: Record<str
   return listOf(await client.get(path, query)) ?? [];
 }
 
-// Both in the order of times: a full answer may lack any of the range, so that it is halved.
+// Answers are in the order of times: a full one may lack any message of the range, which is halved then.
 async function allBetween(
   client: ChatwootClient,
   path: string,
@@ -117,7 +117,7 @@ async function allBetween(
   return [...earlier, ...(await allBetween(client, path, { from: middle, to }))];
 }
 
-/** Those behind the cursor, each once, by their ids. */
+/** Returns the records behind the cursor, each once, in the order of their ids. */
 function byId(records: readonly Foreign[], cursor: number): Foreign[] {
   const found = new Map<number, Foreign>();
   for (const record of records) {

@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { OutboundResult } from '../../outbound/http.ts';
 
-/** What a person who reads of an early end should know. */
+/** Hint for the operator when an import ends early. */
 export const goesOn = 'What was copied is kept: the same command goes on there.';
 
 const throttled = 429;
-// Theirs counts requests for a minute, and does not say when it begins anew.
+// Chatwoot counts requests per minute, and does not return when the minute ends.
 const [longestPauseMs, throttledPauses] = [120_000, 20];
 
-/** Ends the import where it was told to stop: calls that were cut off then have answers, which are none. Errors: OperatorError. */
+/** Throws OperatorError once the import is stopped: requests that were cut off return results that are no answers. */
 export function endIfStopped(stopped: AbortSignal): void {
   if (stopped.aborted) throw new OperatorError(`Stopped. ${goesOn}`);
 }
 
-/** Waits before a request is made again, the longer the more often it was made, and as long as the answer asks. */
+/** Waits before a retry, longer with each try or as long as the answer demands, but at most 120 s. */
 export async function waitAfter(
   { status, headers }: Pick<OutboundResult, 'status' | 'headers'>,
   tries: number,

@@ -1,6 +1,6 @@
 import { listOf, tableOf } from '../terminal/print.ts';
 
-/** What is counted. */
+/** Counted kinds of records. */
 const counted = [
   'inboxes',
   'agents',
@@ -9,9 +9,9 @@ const counted = [
   'attribute_definitions',
   'webhooks',
   'contacts',
-  // Contacts whom their list does not show, but conversations name.
+  // Contacts whom Chatwoot's list does not show, but conversations name.
   'visitors',
-  // About contacts.
+  // Notes about contacts.
   'notes',
   'conversations',
   'messages',
@@ -19,38 +19,38 @@ const counted = [
 ] as const;
 export type Counted = (typeof counted)[number];
 
-/** What became of the records of a kind. */
+/** Outcomes of the records of a kind. */
 export interface Count {
-  /** How many there are there, as their server counts; null where it does not tell. */
+  /** Number of records in Chatwoot; null if Chatwoot does not return it. */
   theirs: number | null;
   created: number;
   updated: number;
-  /** As they were, or found here. */
+  /** Unchanged copies, and records that were found here. */
   unchanged: number;
   left_out: number;
 }
 
-/** What an import did, or with `dry_run` what there is. */
+/** Result of an import, or with `dry_run` the records that it would copy. */
 export interface Report {
   source: string;
   account_id: number;
   dry_run: boolean;
   counts: Record<Counted, Count>;
-  /** Kinds that are not copied, and how many there are of each there. */
+  /** Kinds that are not copied, and the number of each in Chatwoot. */
   not_copied: Record<string, number>;
-  /** What was left out, or could not be copied as it is; the first of them. */
+  /** Records that were left out or changed on the way; the first of them. */
   remarks: { what: string; why: string }[];
   remarks_total: number;
-  /** Why, the most frequent reason first: how often, and the first records that it concerns. */
+  /** Reasons, the most frequent first, each with the number of its records and the first of them. */
   reasons: { why: string; count: number; examples: string[] }[];
-  /** What is to be done next. */
+  /** Next steps for the operator. */
   hints: string[];
 }
 
 const [keptRemarks, keptReasons, keptExamples] = [500, 200, 3];
 const otherReasons = 'other reasons';
 
-/** Collects what an import did. */
+/** Collects the results of an import. */
 export class Reporter {
   readonly #found: Omit<Report, 'reasons'>;
   readonly #reasons = new Map<string, { count: number; examples: string[] }>();
@@ -84,7 +84,7 @@ export class Reporter {
     this.#found.counts[kind].theirs = records;
   }
 
-  /** Says that something is not as it was. */
+  /** Notes that a record was left out or changed on the way. */
   remark(what: string, why: string): void {
     this.#found.remarks_total += 1;
     if (this.#found.remarks.length < keptRemarks) this.#found.remarks.push({ what, why });

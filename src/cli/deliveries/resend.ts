@@ -13,7 +13,7 @@ const pollMs = 200;
 // A receiver has ten seconds, and the delivery may wait for a slot.
 const patienceMs = 30_000;
 
-/** The command `deliveries resend`: sends a delivery again and, with `wait`, tells what becomes of its first attempt. */
+/** The command `deliveries resend`: sends a delivery again and, with `wait`, prints the result of its first attempt. */
 export async function resendDelivery(id: number, options: AccountOptions & { wait: boolean }): Promise<void> {
   const call = serviceOf(options);
   const account = await accountPathOf(call, options);
@@ -23,7 +23,7 @@ export async function resendDelivery(id: number, options: AccountOptions & { wai
   if (options.wait && ended.state !== 'delivered') process.exitCode = 1;
 }
 
-/** The delivery when its first attempt has ended; as it is when that takes too long. */
+/** Returns the delivery after its first attempt; after 30 seconds as it is. */
 export async function awaitAttempt(call: CallService, account: string, made: Delivery): Promise<Delivery> {
   const until = systemClock.now().getTime() + patienceMs;
   for (;;) {
@@ -37,7 +37,7 @@ export async function awaitAttempt(call: CallService, account: string, made: Del
   }
 }
 
-/** What became of a delivery, as a sentence. */
+/** Returns the result of a delivery as a sentence. */
 export function sentenceOf(delivery: Delivery): string {
   const { id, event, state, last_status: status, last_error: error } = delivery;
   const why =

@@ -14,8 +14,8 @@ type Waiting = Plugin & { pending: NonNullable<Plugin['pending']> };
 type Options = ServiceOptions & { hash?: string };
 
 /**
- * The command `plugin approve`: shows what the version that waits may do more, and approves it when the terminal says yes.
- * With `hash` it asks nothing, and approves only the version with that hash; with `yes` it approves what waits.
+ * The command `plugin approve`: shows the new permissions of the pending version, and approves it after a confirmation in the
+ * terminal. With `hash` it approves without a question, but only the version with that hash; with `yes` any pending version.
  */
 export async function approvePlugin(id: string, options: Options & { yes?: boolean }): Promise<void> {
   const call = serviceOf(options);
@@ -30,7 +30,7 @@ export async function approvePlugin(id: string, options: Options & { yes?: boole
   ]);
 }
 
-// What is approved is what was shown: the service refuses another version that came meanwhile.
+// Only the version that was shown is approved: the service refuses another one that came meanwhile.
 async function ask(plugin: Waiting): Promise<void> {
   const { id, pending } = plugin;
   const told = tellWaiting(plugin).map(printable).join('\n');
@@ -41,7 +41,7 @@ async function ask(plugin: Waiting): Promise<void> {
   throw new OperatorError(`${id} ${pending.version} still waits.`);
 }
 
-/** The command `plugin reject`: withdraws the version that waits, with `hash` only if that is its hash. */
+/** The command `plugin reject`: withdraws the pending version, with `hash` only if that is its hash. */
 export async function rejectPlugin(id: string, options: Options): Promise<void> {
   const call = serviceOf(options);
   const plugin = await readWaiting(call, id);

@@ -7,7 +7,7 @@ import { textOf } from './constants.ts';
 import { findUses } from './find-uses.ts';
 import { parseSource, type SyntaxTree } from './syntax-tree.ts';
 
-/** What the code of a valid package uses without asking for it, what it asks for without using it, and where that cannot be seen. */
+/** Returns findings about a valid package: permissions that its code uses but lacks, or has but does not use; blind spots. */
 export function lookAtCode(
   directory: string,
   { manifest, manifestText }: Pick<ReadPackage, 'manifest' | 'manifestText'>,
@@ -18,7 +18,7 @@ export function lookAtCode(
   return [...compareUses(uses, manifest.permissions, manifestText), ...uses.blindSpots];
 }
 
-/** The main file and what it imports, by the rules by which the service reads a package; a warning where that fails. */
+/** Parses the main file and its imports, by the rules of the service's reader; returns a warning if that fails. */
 function readTrees(directory: string, main: string): SyntaxTree[] | Finding {
   const files = new PackageFiles(realpathSync(directory));
   const names = new Set([files.locate(main)]);
@@ -38,7 +38,7 @@ function readTrees(directory: string, main: string): SyntaxTree[] | Finding {
   return trees;
 }
 
-/** The files that a file imports, as it names them. */
+/** Returns the files that a file imports, as it names them. */
 function importsOf(tree: SyntaxTree): string[] {
   const paths = tree.nodes.flatMap((node) => {
     if (node.type === 'CallExpression') {

@@ -2,7 +2,7 @@ import type { Shape } from '../../schemas.ts';
 import { listOf } from '../terminal/print.ts';
 import { refusedBots } from './refused-bots.ts';
 
-/** What to say when a version of a plugin waits for approval, and why; nothing when none waits. */
+/** Returns lines about a version of a plugin that waits for approval, with the reason; none if no version waits. */
 export function tellWaiting({ id, version, pending }: Shape<'resources/plugin'>): string[] {
   if (!pending) return [];
   return [

@@ -3,10 +3,10 @@ import { STATUS_CODES } from '../../lib/node-http.ts';
 import { listOf, objectOf } from './json.ts';
 import type { Asked, Json, Told } from './operation.ts';
 
-/** Pages of a list that is asked for as a whole, at most. */
+/** Most pages that are read of a list that Chatwoot returns as a whole. */
 const mostPages = 40;
 
-/** The record that was asked for. Errors: those of the answer. */
+/** Returns the record of an answer. Throws the answer's error. */
 export function needed({ status, body, headers }: Told): Json {
   if (status < 400) return objectOf(body);
   const { error = STATUS_CODES[status], code = codes[status] ?? 'refused', details } = objectOf(body);
@@ -20,7 +20,7 @@ function detailOf({ path, rule, message }: Json): ErrorDetail {
   return { path: String(path), rule: String(rule), message: String(message) };
 }
 
-// What a refusal without a body of its own is called.
+// Error codes of refusals without a body of their own.
 const codes: Readonly<Record<number, string>> = {
   404: 'not_found',
   413: 'too_large',
@@ -29,13 +29,13 @@ const codes: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-// When to come again: it is the same for the request that asked.
+// Headers about retries hold for the client's request too.
 function waitingIn(headers: Told['headers']): Record<string, string> {
   const told = Object.entries(headers).filter(([name]) => /^(?:retry-after|(?:x-)?ratelimit\b.*)$/.test(name));
   return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
 }
 
-/** All records of a list in pages, of which the first is there: theirs have none. */
+/** Returns all records of a list, whose first page is `first`: Chatwoot's list has no pages. */
 export async function restOf(first: Json, { path, query, ask }: Asked): Promise<Json[]> {
   const { total_pages: total } = objectOf(first['meta']);
   const records = listOf(first['payload']);

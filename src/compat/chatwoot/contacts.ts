@@ -10,7 +10,7 @@ const attributes = ['custom_attributes', 'additional_attributes'];
 const sortable = /^-?(?:name|email|phone_number|last_activity_at|created_at)$/;
 const times = /^-?(?:last_activity_at|created_at)$/;
 
-// Of several wishes the first that ours knows; times sort the oldest first without a minus, as everything else does.
+// The first known of several sort fields counts; times sort the oldest first without a minus, as all other fields do.
 function readList(query: URLSearchParams): void {
   dropBlanks(query, ['page']);
   const [sort] = (query.get('sort') ?? '').split(',').filter((wish) => sortable.test(wish));
@@ -19,7 +19,7 @@ function readList(query: URLSearchParams): void {
   includeInboxes(query);
 }
 
-// Bridges look there for the inbox of theirs: whoever is not known in it is made anew.
+// Bridges look for their inbox there, and create the contact again if it is missing.
 function includeInboxes(query: URLSearchParams): void {
   if (!query.has('include_contact_inboxes')) query.set('include_contact_inboxes', 'true');
 }
@@ -39,7 +39,7 @@ function readContact(body: Json): Json {
   return { ...unpack(leaveOut(given, ['', 0, null], ['inbox_id']), attributes), unique_addresses: true };
 }
 
-// A name is not wanted of them: who has none is called by what is known of it.
+// Chatwoot requires no name: a contact without one is named after its address, number or identifier.
 function readNewContact(body: Json): Json {
   const given = readContact(body);
   const { email, phone_number: phone, identifier } = given;
@@ -73,7 +73,7 @@ async function theirNew({ payload }: Json, asked: Asked): Promise<Json> {
   };
 }
 
-// An integration passes the source id on to `POST conversations`, where it becomes the contact's: it opens nothing.
+// Integrations pass the source id on to `POST conversations`, where it becomes the contact's: it admits nobody.
 function theirContactable({ payload }: Json, { uuid }: Asked): Json {
   const places = listOf(payload).map((place) => ({ ...place, source_id: place['source_id'] ?? uuid() }));
   return { payload: theirPlaces(places) };
@@ -81,7 +81,7 @@ function theirContactable({ payload }: Json, { uuid }: Asked): Json {
 
 const [activeMs, perPage, mostActivePages] = [300_000, 15, 40];
 
-// They count who is connected; nobody's presence is known here, but who wrote a moment ago is.
+// Chatwoot lists contacts who are connected. Presence is unknown here, so recent activity stands for it.
 async function theirActive(_: unknown, { account, query, ask, now }: Asked): Promise<Json> {
   const since = (now().getTime() - activeMs) / 1000;
   const page = Math.max(1, Number(query.get('page')) || 1);
@@ -97,7 +97,7 @@ async function theirActive(_: unknown, { account, query, ask, now }: Asked): Pro
   return { meta, payload: shown.map(theirContact) };
 }
 
-/** Contacts, their notes and their inboxes. */
+/** Operations on contacts, their notes and their inboxes. */
 export const contactOperations: readonly Operation[] = [
   { method: 'GET', path: base, query: readList, answer: theirPage },
   { method: 'GET', path: `${base}/search`, query: readSearch, answer: theirPage },

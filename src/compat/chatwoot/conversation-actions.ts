@@ -7,7 +7,7 @@ import type { Asked, Json, Operation } from './operation.ts';
 
 const base = '/api/v1/accounts/:account_id/conversations';
 
-// Without a status an open conversation is resolved, and any other opened.
+// Without a status an open conversation is resolved, and any other is opened.
 async function readMove(body: Json, { account, params, ask }: Asked): Promise<Json> {
   const given = leaveOut(body, ['', null], ['status', 'snoozed_until']);
   if (given['status'] !== undefined) return given;
@@ -21,7 +21,7 @@ function theirMove({ payload }: Json): Json {
   return { meta: {}, payload: moved, ...moved };
 }
 
-// An untouched input is no wish to take the team away.
+// Empty inputs of a form do not remove the team.
 function readAssignment(body: Json): Json {
   const { assignee_id: assignee, team_id: team, assignee_type: type, agent_bot_id: _ours, ...rest } = body;
   const isForTeam = team !== undefined && team !== '' && !(team === 0 && assignee);
@@ -32,13 +32,13 @@ function readAssignment(body: Json): Json {
   };
 }
 
-// No bot, and nobody: theirs has one field for both.
+// An empty id removes the bot and the agent: Chatwoot has one field for both.
 function readHolder(id: unknown, type: unknown): Json {
   if (type !== 'AgentBot') return { assignee_id: id };
   return id === 0 || id === null ? { assignee_id: null, agent_bot_id: null } : { agent_bot_id: id };
 }
 
-// They answer who has it: the agent or the bot that was named, else the team.
+// Chatwoot returns the new owner: the agent or the bot that was named, else the team.
 async function theirAssignment(record: Json, { account, sent, ask }: Asked): Promise<Json | null> {
   const { assignee, team, agent_bot: bot } = objectOf(record['meta']);
   if (sent['assignee_type'] === 'AgentBot' && sent['assignee_id'] && bot) {
@@ -54,13 +54,13 @@ async function theirAssignment(record: Json, { account, sent, ask }: Asked): Pro
   return status === 200 ? objectOf(body) : objectOf(team);
 }
 
-/** Blocks the contact of the conversation or lets it in again. Errors: those of our routes. */
+/** Blocks or unblocks the contact of the conversation. Throws the errors of our routes. */
 async function setBlocked(record: Json, { account, ask }: Asked, blocked: boolean): Promise<void> {
   const contact = objectOf(objectOf(record['meta'])['sender'])['id'];
   needed(await ask('PATCH', `${account}/contacts/${String(contact)}`, { blocked }));
 }
 
-// The contact first: who may not change it must not have resolved anything.
+// The contact first: a caller who may not change it must not resolve the conversation either.
 async function theirMute(record: Json, asked: Asked): Promise<null> {
   await setBlocked(record, asked, true);
   const path = `${asked.account}/conversations/${String(record['id'])}/toggle_status`;
@@ -78,7 +78,7 @@ function readAttributes(body: Json): Json {
   return { custom_attributes: given ?? {} };
 }
 
-/** What is done with a conversation. */
+/** Operations that act on a conversation. */
 export const conversationActionOperations: readonly Operation[] = [
   { method: 'PATCH', path: base, answer: theirConversation },
   { method: 'POST', path: `${base}/:id/toggle_status`, body: readMove, answer: theirMove },

@@ -2,7 +2,7 @@ import { listOf, objectOf } from './json.ts';
 import { theirMessage } from './message-records.ts';
 import type { Json } from './operation.ts';
 
-/** A conversation as they tell it. */
+/** Returns a conversation in Chatwoot's fields. */
 export function theirConversation(record: Json): Json {
   const { last_message: last, messages, meta, ...rest } = record;
   const newest = last ? theirMessage(objectOf(last)) : null;
@@ -19,7 +19,7 @@ export function theirConversation(record: Json): Json {
   };
 }
 
-// Who is not there has no key.
+// Keys are left out where Chatwoot has no value.
 function theirMeta({ sender, assignee, team, ...rest }: Json): Json {
   return {
     ...rest,
@@ -33,7 +33,7 @@ function withAvailableName(person: Json): Json {
   return { ...person, available_name: person['name'] };
 }
 
-/** A moment of Unix seconds in ISO 8601; null for none. */
+/** Returns a moment of Unix seconds in ISO 8601; null for none. */
 export function momentText(seconds: unknown): string | null {
   return typeof seconds === 'number' ? new Date(seconds * 1000).toISOString() : null;
 }

@@ -7,14 +7,14 @@ const base = '/api/v1/accounts/:account_id/conversations';
 const zeroIds = ['page', 'inbox_id', 'team_id'];
 const sortedBy = /^(last_activity_at|created_at)_(asc|desc)$/;
 
-// Open ones are listed where no status and no text is asked for.
+// Open conversations are listed by default, unless the request names a status or a text.
 function readFilter(query: URLSearchParams): void {
   spreadLists(query, 'labels', 'labels[]');
   dropBlanks(query, zeroIds);
   if (!query.has('status') && !query.has('q')) query.set('status', 'open');
 }
 
-// What cannot be sorted by is sorted as without a wish.
+// Unknown sort fields fall back to the default order.
 function readList(query: URLSearchParams): void {
   readFilter(query);
   const [, field, direction] = sortedBy.exec(query.get('sort_by') ?? '') ?? [];
@@ -27,7 +27,7 @@ function readConversation(body: Json): Json {
   const given = leaveOut(attributes, ['', null], ['status', 'message', 'additional_attributes', 'custom_attributes']);
   const named = leaveOut(given, [0, null], ['team_id', 'contact_id']);
   const { message } = named;
-  // An untouched form of a first message says nothing.
+  // An untouched form has no first message.
   return isObject(message) && !message['content'] ? leaveOut(named, [message], ['message']) : named;
 }
 
@@ -39,7 +39,7 @@ function listed(payload: unknown): Json[] {
   return listOf(payload).map(theirConversation);
 }
 
-/** Lists of conversations, and the records. */
+/** Operations on lists of conversations, and on their records. */
 export const conversationOperations: readonly Operation[] = [
   {
     method: 'GET',

@@ -4,11 +4,11 @@ import type { Json } from './operation.ts';
 const typeNumbers: Readonly<Record<string, number>> = { incoming: 0, outgoing: 1 };
 const senderTypes: Readonly<Record<string, string>> = { Contact: 'contact', User: 'user', AgentBot: 'agent_bot' };
 
-/** A message as they tell it: types are numbers, and what is not there has no key. */
+/** Returns a message in Chatwoot's fields: types are numbers, and keys without a value are left out. */
 export function theirMessage(message: Json): Json {
   const { sender, attachments, message_type: type, ...rest } = message;
   const files = listOf(attachments);
-  // Of a kind that is text here.
+  // Chatwoot's kind of a message that is stored as text.
   const { content_type: kind } = objectOf(objectOf(message['content_attributes'])['chatwoot']);
   return {
     ...rest,
@@ -27,7 +27,7 @@ export function theirSender(sender: Json): Json {
 
 const meantTypes: Readonly<Record<string, string>> = { 0: 'incoming', 1: 'outgoing' };
 
-/** The type of a message that is to be sent: outgoing where nothing is said. */
+/** Returns the type of a message that is to be sent; outgoing by default. */
 export function meantType(type: unknown): unknown {
   if (type === undefined || type === null || type === '') return 'outgoing';
   return typeof type === 'number' || typeof type === 'string' ? (meantTypes[type] ?? type) : type;

@@ -1,24 +1,24 @@
 /** An object of JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What our routes answered. */
+/** Answer of our routes. */
 export interface Told {
   status: number;
-  /** Undefined where there is none that can be read. */
+  /** Undefined if there is none, or if it cannot be read. */
   body: unknown;
   headers: Readonly<Record<string, unknown>>;
 }
 
-/** Says what is wrong with a URL; null where nothing is. */
+/** Returns the problem of a URL; null if there is none. */
 export type CheckUrl = (url: string) => Promise<{ rule: string; message: string } | null>;
 
-/** A request in their words, for the translations of its body and its answer. */
+/** A request in Chatwoot's terms, for the translations of its body and its answer. */
 export interface Asked {
   /** Our path. */
   path: string;
-  /** The account's paths begin with this; '' outside of accounts. */
+  /** Prefix of the account's paths; '' outside of accounts. */
   account: string;
-  /** Their parameters of the path. */
+  /** Parameters of Chatwoot's path. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** The body as it was sent, without a wrapper. */
@@ -28,19 +28,19 @@ export interface Asked {
   /** A random UUID. */
   uuid: () => string;
   now: () => Date;
-  /** Whether our route answered what it had answered before, and did nothing. */
+  /** Whether our route repeated a stored answer, and did nothing. */
   isReplayed: () => boolean;
-  /** Asks our routes in the caller's name; of a request with an Idempotency-Key each POST has a key that follows from it. */
+  /** Calls our routes in the caller's name; each POST of a request with an Idempotency-Key has a key derived from that. */
   ask: (method: string, path: string, body?: Json) => Promise<Told>;
 }
 
-/** What is otherwise in an operation of theirs; what is not said is as ours. */
+/** Differences between an operation of Chatwoot and ours; without a field there is none. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   /**
-   * A GET of ours that is called in place of this operation, which has no route here: it admits the caller, and the answer does
-   * the rest by further requests. Its parameters are those of the same name; the query is replaced by that of the path.
+   * A GET of ours that is called in place of this operation, which has no route here: it admits the caller, and `answer` makes
+   * further requests. Its parameters are those with the same names; its query is that of this path.
    */
   instead?: string;
   /** The name of an object in which the body may be wrapped. */
@@ -49,7 +49,7 @@ export interface Operation {
   body?: (body: Json, asked: Asked) => Json | Promise<Json>;
   /** Translates a successful answer. */
   answer?: (body: never, asked: Asked) => unknown;
-  /** The answer says more than our tag stands for: it has none. */
+  /** The answer contains more than our entity tag covers: it has none. */
   untagged?: true;
 }
 

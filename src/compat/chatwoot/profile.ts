@@ -4,8 +4,8 @@ import type { Json, Operation } from './operation.ts';
 const path = '/api/v1/profile';
 
 /**
- * The caller as they tell it. Their people have one id in all accounts, and are assigned by it: here it is that of the agent
- * who the caller is in the first account.
+ * Returns the caller in Chatwoot's fields. People have one id in all accounts there, and are assigned by it: here it is the id
+ * of the caller's agent in the first account.
  */
 function theirProfile(profile: Json): Json {
   const accounts = listOf(profile['accounts']);
@@ -30,7 +30,7 @@ function theirAccount(account: Json): Json {
   return { ...account, availability_status: availability, status: 'active', permissions: [role] };
 }
 
-/** Who calls. */
+/** Operations on the caller. */
 export const profileOperations: readonly Operation[] = [
   { method: 'GET', path, answer: theirProfile },
   { method: 'POST', path: `${path}/reset_access_token`, answer: theirProfile },

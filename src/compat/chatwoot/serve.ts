@@ -15,30 +15,30 @@ import { theirRefusal } from './refusals.ts';
 const prefix = '/chatwoot';
 const apis = /^\/(?:api|public\/api|platform\/api)(?:\/|$)/;
 const table = new OperationTable(operations);
-/** What is not in the table. */
+/** Operation that translates nothing, for requests that are not in the table. */
 const asOurs: Operation = { method: 'GET', path: '' };
 
 /**
- * Koa middleware that serves the API under `/chatwoot` as Chatwoot does, for clients that are made for it: requests are
- * translated before, and answers after, the same routes, which know nothing of it. So admission, limits, keys and the walls
- * between accounts are those of the routes. What is not in the table of operations is as ours but for the general rules:
+ * Koa middleware that serves the API under `/chatwoot` as Chatwoot does, for clients that are made for Chatwoot: it translates
+ * requests before our routes, and answers after them. The routes know nothing of this: admission, limits, keys and the walls
+ * between accounts are theirs. Operations that are not in the table work as ours do, except for the general rules:
  *
- * | of theirs | here |
+ * | Chatwoot | here |
  * |---|---|
- * | 200 for what was created | 200 |
- * | 401 for who may not do it | 401; a 403 with a reason of its own (`bot_suppressed`, `contact_blocked`) stays |
- * | 500 for a value that is none of a list | 422, as every value that is refused |
- * | an unknown id in an assignment takes it away | 404 |
- * | `team_id` is not read beside `assignee_id` | both are applied |
- * | text in place of a number is read up to where it is none | 422: ids are digits alone |
- * | a message, a snooze may say nothing | 422: `content`, `snoozed_until` are wanted |
- * | labels are any words, by anybody | lowercase; what is missing is made, all or none, where the caller may, otherwise 422 |
+ * | 200 after a creation | 200 |
+ * | 401 for a forbidden operation | 401; a 403 with a reason of its own (`bot_suppressed`, `contact_blocked`) stays |
+ * | 500 for a value that is not in a list | 422, as for every refused value |
+ * | an unknown id in an assignment removes the assignee | 404 |
+ * | `team_id` is ignored beside `assignee_id` | both are applied |
+ * | text in place of a number is read up to its first other character | 422: ids consist of digits |
+ * | the text of a message and the end of a snooze are optional | 422: `content`, `snoozed_until` are required |
+ * | labels are any words, by anybody | lowercase; missing ones are created, all or none, if the caller may, otherwise 422 |
  * | one person has one id in all accounts | the `id` of the profile is that of the agent in the first account |
- * | kinds of messages such as `cards` | text, with the kind in `content_attributes.chatwoot`, answered as the kind that was sent |
- * | `contacts/active` lists who is connected | who wrote in the last five minutes |
- * | conversations of inboxes with a bot are pending | they are what was asked for |
- * | an inbox of the API has a `webhook_url` | a webhook of the inbox, called `API channel`, is made, changed and switched off with it |
- * | one request counts once | what ours does in several requests counts as several |
+ * | kinds of messages such as `cards` | text, with the kind in `content_attributes.chatwoot`, answered as the original kind |
+ * | `contacts/active` lists connected contacts | contacts who wrote in the last five minutes |
+ * | conversations of inboxes with a bot are pending | they have the requested status |
+ * | an inbox of the API has a `webhook_url` | a webhook of the inbox, `API channel`, is created, changed and disabled too |
+ * | one request counts once | an operation that takes several requests here counts as several |
  * | 429 in plain text | 429 in JSON, with `Retry-After` |
  * | canned responses, custom filters, automation rules, portals, integrations, reports | 404 |
  */
@@ -58,7 +58,7 @@ export function serveChatwoot(ports: Ports): Middleware {
   };
 }
 
-// One client leaves out /api/v1 where it asks for the members of teams.
+// A known client leaves out /api/v1 when it requests the members of teams.
 function readPath(path: string): string | null {
   if (!path.startsWith(`${prefix}/`)) return null;
   const rest = path.slice(prefix.length).replace(/(?<=[^/])\/$/, '');
@@ -105,7 +105,7 @@ function translate(ctx: Context, { path, operation, params }: Found, { ask, chec
   return asked;
 }
 
-// A body is what the answer reads of it: routes for GET read none.
+// Bodies are for the answer alone: routes for GET read none.
 function callInstead(ctx: Context, url: string): void {
   if (ctx.method !== 'HEAD') ctx.method = 'GET';
   ctx.url = url;
@@ -116,7 +116,7 @@ function fill(path: string, params: Readonly<Record<string, string>>): string {
   return path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? '');
 }
 
-// What a repeated request asks again is done once too, however much changed since.
+// Requests that an answer makes have keys too, so that a repeated request does not do their work twice.
 function derivedKey({ req, originalUrl }: Context, theirs: string, parts: [string, string, unknown]): { key?: string } {
   const { 'idempotency-key': key } = req.headers;
   if (typeof key !== 'string' || theirs !== 'POST' || parts[0] !== 'POST') return {};
@@ -127,7 +127,7 @@ function derivedKey({ req, originalUrl }: Context, theirs: string, parts: [strin
   };
 }
 
-// What is not translated goes on as it was written: it may be malformed. What has too much in it is refused by the route.
+// Queries without a translation are passed on as they were written, perhaps malformed. The route refuses too many parameters.
 function readQuery({ querystring }: Context, operation: Operation, query: URLSearchParams): string {
   if (!operation.query || hasTooManyParameters(query)) return querystring;
   operation.query(query);
@@ -149,7 +149,7 @@ function unwrap(body: unknown, wrapper: string | undefined): unknown {
 interface Answered {
   operation: Operation;
   asked: Asked;
-  /** The request in their words. */
+  /** The request's path and query in Chatwoot's terms. */
   said: { path: string; query: string };
 }
 
@@ -171,7 +171,7 @@ async function answer(ctx: Context, { operation, asked, said }: Answered): Promi
   }
 }
 
-// Our query would be translated once more with the next page.
+// Links carry the client's query: ours would be translated once more with the next page.
 function linkAsSaid(ctx: Context, { path, query }: Answered['said']): void {
   const links = pageLinks(JSON.parse(ctx.body as string), path, query);
   if (links === null) ctx.remove('link');

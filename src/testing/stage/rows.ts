@@ -3,17 +3,17 @@ import type { Sql } from '../../postgres/sql.ts';
 import { scheduleAnswers, type ScheduledRow } from './schedule-rows.ts';
 import { storageAnswers, type StoredRow } from './storage-rows.ts';
 
-/** What the statements of verbs find on the stage. */
+/** Rows of the stage that statements of verbs read and change. */
 export interface StageRows {
   readonly messages: readonly Message[];
-  /** The names of teams that were asked for; the first has the id 1. */
+  /** Names of teams that a bot has named; the first has the id 1. */
   readonly teams: string[];
   readonly stored: StoredRow[];
   readonly scheduled: ScheduledRow[];
 }
 
 type Values = readonly unknown[];
-/** The answer to statements that begin, or are, like this. */
+/** Answer to statements that match a pattern. */
 export interface Answer {
   statement: RegExp;
   rows: (stage: StageRows, values: Values) => unknown[];
@@ -22,8 +22,8 @@ export interface Answer {
 const people = (id: unknown) => [{ id, name: `Agent ${String(id)}`, role: 'administrator' }];
 
 /**
- * The statements with which verbs leave the objects that their transaction holds, and what they find: there is one
- * conversation, every label may be made, and every team and agent that a bot names exists.
+ * Statements of verbs beyond the objects that their transaction holds, with their rows: there is one conversation, every label
+ * may be created, and every team and agent that a bot names exists.
  */
 const answers: readonly Answer[] = [
   { statement: /^SELECT count\(\*\) AS count FROM messages\b/, rows: (stage, [, , since]) => countSince(stage, since) },
@@ -38,7 +38,7 @@ const answers: readonly Answer[] = [
   ...scheduleAnswers,
 ];
 
-/** Answers the statements of the verbs that bots and people use, from the stage. Rejects on any other. */
+/** Answers statements of the verbs that bots and people use from the stage. Rejects all others. */
 export function sqlOf(stage: StageRows): Sql {
   return <Row>(text: string, parameters: Values = []): Promise<Row[]> => {
     const known = answers.find(({ statement }) => statement.test(text.trim()));

@@ -1,6 +1,6 @@
 import type { Answer, StageRows } from './rows.ts';
 
-/** A call that the bot has asked for. */
+/** A scheduled call of the bot. */
 export interface ScheduledRow {
   botId: number;
   name: string;
@@ -10,7 +10,7 @@ export interface ScheduledRow {
 
 type Values = readonly unknown[];
 
-/** What the statements of `domain/bots/schedules.ts` with which a bot asks for calls find and change. */
+/** Answers to the statements of `domain/bots/schedules.ts` with which a bot schedules calls. */
 export const scheduleAnswers: readonly Answer[] = [
   { statement: /^INSERT INTO bot_schedules\b/, rows: replace },
   { statement: /^SELECT FROM bot_schedules WHERE account_id\b/, rows: ({ scheduled }) => scheduled.map(() => ({})) },

@@ -15,7 +15,7 @@ import type { ScheduledRow } from './schedule-rows.ts';
 import type { StoredRow } from './storage-rows.ts';
 import { StageTransaction, type StageState } from './transaction.ts';
 
-/** An event that the bot is to be called for. */
+/** An event for which the bot is to be called. */
 export interface StageEvent {
   id: number;
   name: EventName;
@@ -23,7 +23,7 @@ export interface StageEvent {
   body: string;
 }
 
-/** What happened on the stage, for the transcript. */
+/** An entry of the transcript. */
 export type Happening =
   | { kind: 'message'; message: Message }
   | { kind: 'change'; name: EventName; subject: Subject }
@@ -35,8 +35,8 @@ const contactId = 3;
 const conversationId = 2;
 
 /**
- * One conversation in memory, in place of the database: verbs change it in transactions, all or nothing, and what they say
- * to the bot is queued.
+ * A conversation in memory, in place of the database: verbs change it in transactions, all or nothing, and their events for
+ * the bot are queued.
  */
 export class Stage implements StageState {
   readonly conversation: Conversation;
@@ -54,7 +54,7 @@ export class Stage implements StageState {
   #earlier = 0;
   now: Date;
 
-  /** `told` gets everything that happens, once it is committed. */
+  /** `told` is called with every happening, once it is committed. */
   constructor(
     bot: ServingBot,
     { contact = {}, now }: Pick<SimulateOptions, 'contact'> & { now: Date },
@@ -81,12 +81,12 @@ export class Stage implements StageState {
     return this.messages.slice(this.#earlier).filter(isReply).length;
   }
 
-  /** Why the bot may not speak; null when it may. */
+  /** Reason why the bot may not speak; null when it may. */
   get silence(): string | null {
     return silenceOf(this.conversation);
   }
 
-  /** When the next thing happens by itself, until `end`: a snooze ends, or the bot is called as it asked; null for none. */
+  /** Returns the next due moment until `end`: a snooze ends, or a scheduled call of the bot is due; null for none. */
   nextDue(end: Date): Date | null {
     const { status, snoozedUntil } = this.conversation;
     const times = this.scheduled.map(({ at }) => at);
@@ -95,7 +95,7 @@ export class Stage implements StageState {
     return first ?? null;
   }
 
-  /** Lets everything happen that is due by now. */
+  /** Does all that is due by now. */
   async happen(): Promise<void> {
     const due = this.scheduled.filter(({ at }) => at <= this.now);
     await this.transact(system, async (tx) => {
@@ -110,7 +110,7 @@ export class Stage implements StageState {
     return this.#events.shift();
   }
 
-  /** Runs verbs on behalf of the actor: if they fail, nothing has changed and nothing was said. */
+  /** Runs verbs on behalf of the actor: if they fail, all changes and events are undone. */
   async transact<Result>(actor: Actor, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const before = structuredClone(this.conversation);
     const [stored, scheduled] = [structuredClone(this.stored), structuredClone(this.scheduled)];
@@ -145,7 +145,7 @@ export class Stage implements StageState {
 
   /** Queues an event for the bot. */
   call(name: EventName, subject: Subject, depth = 0): void {
-    // A visit is called for without being recorded, also as the first of all events.
+    // Visits are not recorded: one may come before the first event, whose number it has then.
     const sequence = Math.max(1, this.conversation.eventSequence);
     this.#lastEvent += 1;
     this.#events.push({

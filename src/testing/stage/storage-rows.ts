@@ -1,6 +1,6 @@
 import type { Answer, StageRows } from './rows.ts';
 
-/** A value that the bot has stored; `whose` are account, bot, conversation and contact. */
+/** A stored value of the bot; `whose` consists of account, bot, conversation and contact. */
 export interface StoredRow {
   whose: string;
   key: string;
@@ -11,7 +11,7 @@ export interface StoredRow {
 
 type Values = readonly unknown[];
 
-/** What the statements of `domain/bots/storage.ts` find and change. */
+/** Answers to the statements of `domain/bots/storage.ts`. */
 export const storageAnswers: readonly Answer[] = [
   { statement: /^SELECT value::text AS value FROM bot_storage\b/, rows: findValue },
   { statement: /^SELECT coalesce\(sum\(bytes\), 0\)::bigint AS place\b/, rows: sumBytes },

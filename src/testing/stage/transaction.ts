@@ -6,7 +6,7 @@ import type { Conversation } from '../../records/conversations/conversation.ts';
 import type { Message, MessageDraft } from '../../records/messages/message.ts';
 import { sqlOf, type StageRows } from './rows.ts';
 
-/** What a transaction on the stage works on. */
+/** State of the stage that a transaction changes. */
 export interface StageState extends StageRows {
   readonly conversation: Conversation;
   readonly now: Date;
@@ -15,13 +15,13 @@ export interface StageState extends StageRows {
 }
 
 /**
- * The transaction of a simulation: the verbs of the service work with it as with any other, and it holds the one
- * conversation of the stage. The stage undoes what a failed one has changed.
+ * The transaction of a simulation: the service's verbs work with it as with any other, and it holds the stage's conversation.
+ * The stage undoes the changes of a failed transaction.
  */
 export class StageTransaction extends Transaction {
   readonly #stage: StageState;
   readonly #botMessages = new Map<number, number>();
-  /** What was said so far, by any actor. */
+  /** Messages of the transaction so far, by any actor. */
   readonly #said: Message[];
 
   constructor(stage: StageState, actor: Actor, said: Message[] = []) {

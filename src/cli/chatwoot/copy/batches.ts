@@ -9,7 +9,7 @@ import { isStatementTimeout } from '../../../postgres/errors.ts';
 import type { Copying } from '../copying.ts';
 import type { ReadBatch } from './messages.ts';
 
-/** Writes a conversation with some of its messages, and tells the report of these. */
+/** Writes a conversation with some of its messages, and counts the messages in the report. */
 export async function writeBatch(
   copying: Copying,
   conversation: ForeignConversation,
@@ -21,7 +21,7 @@ export async function writeBatch(
   return written.outcome;
 }
 
-// A sweep deletes files that waited too long for their message, while this machine slept, say: they are copied once more.
+// Files that waited too long for their message (because this machine slept, say) are deleted by a sweep: copy them once more.
 async function writeWithFiles(
   copying: Copying,
   conversation: ForeignConversation,
@@ -37,8 +37,8 @@ async function writeWithFiles(
   return { written: await writeSome(copying, conversation, again), told: again };
 }
 
-// What the database does not write in the time that a statement has, it may write in halves; one that it does not write by
-// itself either, it may write at the end.
+// A batch that exceeds the statement timeout is written in halves. A message that exceeds it alone is postponed to the end of
+// the import.
 async function writeSome(
   copying: Copying,
   conversation: ForeignConversation,

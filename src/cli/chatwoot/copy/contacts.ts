@@ -7,12 +7,12 @@ import { toContact, type ReadContact } from '../read/contact.ts';
 import { idOf, recordOf, type Foreign } from '../values.ts';
 import { findLabels, labelsOfOne, type LabelsOf } from './contact-labels.ts';
 
-/** Those whom their list shows, and those whom only conversations name. */
+/** Contacts of Chatwoot's list, and visitors, whom only conversations name. */
 type Kind = Extract<Counted, 'contacts' | 'visitors'>;
 
 const query = { sort: 'created_at', include_contact_inboxes: 'true' };
 
-/** Copies the contacts that their server lists: all with an address, a number or an identifier. */
+/** Copies the contacts that Chatwoot lists: all with an address, a number or an identifier. */
 export async function copyContacts(copying: Copying, settings: CopiedSettings): Promise<void> {
   const { client, account, reporter } = copying;
   const labelsOf = await findLabels(copying);
@@ -53,7 +53,7 @@ async function copySome(
 
 async function writeAll(copying: Copying, kind: Kind, read: readonly ReadContact[]): Promise<void> {
   const { reporter } = copying;
-  // Together, or one by one where one of them cannot be stored.
+  // All in one transaction, or each in its own if one of them cannot be stored.
   const isDone = await attempt(
     () => write(copying, kind, read),
     () => undefined,
@@ -99,8 +99,8 @@ function nameOf({ contact }: ReadContact): string {
 }
 
 /**
- * The id here of the contact of a conversation, who is copied now where their list did not show it, as it does not show
- * visitors without an address. Null where nobody is named.
+ * Returns the id here of a conversation's contact, who is copied now if Chatwoot's list did not show them: it leaves out
+ * visitors without an address. Null if the conversation names no contact.
  */
 export async function contactOf(
   copying: Copying,
@@ -118,7 +118,7 @@ export async function contactOf(
   return (await findContacts(copying, [foreignId])).get(foreignId) ?? null;
 }
 
-/** The ids here of contacts that were copied. */
+/** Returns the ids here of contacts that were copied. */
 async function findContacts({ transact, importId }: Copying, foreignIds: readonly number[]): Promise<Ids> {
   const found = await transact((tx) =>
     findImported(tx.sql, { accountId: tx.account.id, importId }, { kind: 'contact', foreignIds }),

@@ -10,11 +10,11 @@ import { endIfStopped } from '../patience.ts';
 import { lastMessageOf, toConversation } from '../read/conversation.ts';
 import { idOf, recordOf, type Foreign } from '../values.ts';
 
-/** In the order in which they began, so that what happens there meanwhile moves none to another page. */
+/** Oldest first, so that changes in Chatwoot during the import move no conversation to another page. */
 const query = { status: 'all', assignee_type: 'all', sort_by: 'created_at_asc' };
-// Their server answers slowly, one after the other; more at once would slow it down for its people.
+// Chatwoot answers slowly: more requests at once would slow it down for its agents.
 const atOnce = 4;
-// So many in a row that their server cannot answer are no broken records any more.
+// More failures in a row than these are no broken records: they end the import.
 const mostUnanswered = 5;
 
 /** Copies conversations with their messages. */
@@ -64,7 +64,7 @@ class Walk {
     );
   }
 
-  // One that their server cannot show is left out, as long as it can show others.
+  // Leaves out a conversation that Chatwoot cannot show, as long as it can show others.
   async #copyOrLeaveOut(given: Foreign, known: Imported | undefined): Promise<void> {
     const leaveOut = (why: string): void =>
       this.#copying.reporter.leaveOut('conversations', `conversation ${idOf(given['id'])}`, why);
@@ -98,7 +98,7 @@ class Walk {
     if (outcome === 'created' || outcome === 'updated') for (const problem of problems) reporter.remark(name, problem);
   }
 
-  /** Writes a conversation, batch by batch of its messages; what became of it with the first one. */
+  /** Writes a conversation in batches of its messages; returns the outcome of the first batch. */
   async #write(conversation: ForeignConversation, after: number): Promise<ConversationOutcome['outcome']> {
     const { foreignId, lastActivityAt: otherwise } = conversation;
     let first: ConversationOutcome['outcome'] | null = null;
@@ -112,7 +112,7 @@ class Walk {
   }
 }
 
-// One without a version was erased here with its contact.
+// Null as the version: the copy was erased here with its contact.
 function isCopied(known: Imported, { version }: { version: string }, given: Foreign): boolean {
   if (known.version === null) return true;
   const last = lastMessageOf(given);

@@ -11,7 +11,7 @@ import { readOneMessage } from './one-message.ts';
 
 const pageSize = 100;
 
-/** Asks once more for the files that could not be had in earlier runs, and tells which are missing still. */
+/** Requests the files again that earlier runs could not fetch, and reports those that are still missing. */
 export async function copyMissingFiles(copying: Copying): Promise<void> {
   const { files, transact, importId, reporter } = copying;
   if (files === null) return;
@@ -59,10 +59,10 @@ async function copyOne(copying: Copying & { files: FileCopier }, missing: Missin
 
 interface CopiedAgain {
   files: Attachment[];
-  /** Those that are missing still. */
+  /** Positions of the files that are still missing. */
   positions: number[];
   problems: string[];
-  /** Those that are missed no longer. */
+  /** Files that are accepted as missing (`--accept-missing`). */
   accepted: { position: number; problem: string }[];
 }
 

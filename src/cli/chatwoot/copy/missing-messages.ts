@@ -13,7 +13,7 @@ import { readOneMessage } from './one-message.ts';
 
 const pageSize = 100;
 
-/** Writes messages that the database did not write in time, in this run or in earlier ones, and tells which it still does not. */
+/** Writes messages that the database did not store in time, in this run or an earlier one; reports those that still fail. */
 export async function copyMissingMessages(copying: Copying, settings: CopiedSettings): Promise<void> {
   const { transact, importId, reporter } = copying;
   let after = 0;
@@ -36,7 +36,7 @@ function nameOf({ foreignId, foreignConversationId }: MissingMessage): string {
   return `message ${foreignId} of conversation ${foreignConversationId}`;
 }
 
-// What is of this message alone; all else ends the import.
+// Returns a sentence for an error that concerns this message alone; rethrows all others, which end the import.
 function sentenceOf(error: unknown): string {
   if (isStatementTimeout(error)) return 'the database did not store it in the time that a statement has';
   if (error instanceof NoAnswer && error.status !== null) return error.message;

@@ -7,14 +7,14 @@ import { toNote } from '../read/note.ts';
 import { idOf, listOf, type Foreign } from '../values.ts';
 import { addAuthors } from './messages.ts';
 
-// Their server answers slowly; what is a page is asked for together, some at a time.
+// Chatwoot answers slowly: the contacts of a page are requested a few at a time.
 const [pageSize, atOnce] = [100, 4];
-// So many in a row that their server cannot answer: the others would wait for each try in vain.
+// After these failures in a row the other contacts are left out: they would wait for each try in vain.
 const mostUnanswered = 5;
 
 /**
- * Copies the notes about contacts that do not have them yet: their lists do not show them, so that each contact is asked for.
- * Those that their server does not answer are asked for in the next run.
+ * Copies the notes about contacts that do not have them yet. Chatwoot's lists do not show notes, so each contact takes a
+ * request. Contacts whose notes Chatwoot does not return are requested again in the next run.
  */
 export async function copyNotes(copying: Copying, settings: CopiedSettings): Promise<void> {
   const { transact, importId, show } = copying;
@@ -78,7 +78,7 @@ class Work {
   }
 }
 
-// The newest come first there; they are listed by their ids here.
+// Chatwoot lists the newest notes first; they are stored in the order of their ids.
 function byAge(notes: readonly Foreign[]): Foreign[] {
   return notes.toSorted((one, other) => (idOf(one['id']) ?? 0) - (idOf(other['id']) ?? 0));
 }

@@ -4,13 +4,13 @@ import type { Ids } from '../copying.ts';
 import { isEmail, mostName, plainChannel } from './settings.ts';
 import { idOf, isLonger, pastOf, pastOrNull, readAttributes, recordOf, textOf, type Foreign } from '../values.ts';
 
-/** A contact that can be stored, and what is not as it was. */
+/** A contact that can be stored, and sentences about values that were changed for it. */
 export interface ReadContact {
   contact: ForeignContact;
   problems: string[];
 }
 
-/** What reading a contact needs. */
+/** Context for reading a contact. */
 export interface ContactReading {
   now: Date;
   inboxes: Ids;
@@ -19,7 +19,7 @@ export interface ContactReading {
   admitsClients: boolean;
 }
 
-/** Reads a contact; null without an id. What the service does not take of it is kept among its additional attributes. */
+/** Reads a contact; null without an id. Values that the service does not accept are stored among its additional attributes. */
 export function toContact(given: Foreign, { now, inboxes, labels, admitsClients }: ContactReading): ReadContact | null {
   const foreignId = idOf(given['id']);
   if (foreignId === null) return null;
@@ -52,7 +52,7 @@ export function toContact(given: Foreign, { now, inboxes, labels, admitsClients 
   };
 }
 
-// The link alone: it ends with their server.
+// The link alone, which ends with the Chatwoot server.
 function pictureOf({ thumbnail }: Foreign): string | null {
   const url = isLonger(thumbnail, mostUrl) ? null : textOf(thumbnail, mostUrl);
   return url !== null && findProblems('requests/contact.update', { avatar_url: url }).length === 0 ? url : null;
@@ -78,9 +78,9 @@ const [mostSources, mostUrl] = [100, 2048];
 const randomId = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /**
- * By what the contact is known in inboxes that were copied. There an identifier leads to its own conversations alone, and
- * whoever names a customer's address gets another one for that customer; here it would lead to all: so one of several admits
- * nobody.
+ * Returns the contact's identifiers in inboxes that were copied. In Chatwoot an identifier leads to its own conversations
+ * alone, and a visitor who names a customer's address gets another identifier for that customer. Here each would lead to all
+ * conversations of the contact, so none of several admits its holder.
  */
 function sourcesOf(
   value: unknown,

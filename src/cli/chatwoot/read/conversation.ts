@@ -16,7 +16,7 @@ import {
   type Foreign,
 } from '../values.ts';
 
-/** A conversation that can be stored, and what is not as it was. */
+/** A conversation that can be stored, and sentences about values that were changed for it. */
 export interface ReadConversation {
   conversation: Omit<ForeignConversation, 'contactId'>;
   problems: string[];
@@ -27,7 +27,7 @@ const statuses: readonly ConversationStatus[] = ['open', 'resolved', 'pending', 
 const endless = new Date(Date.UTC(9999, 11, 31));
 const mostUnread = 1_000_000;
 
-/** Reads a conversation of an inbox that was copied; a sentence why where it cannot be. */
+/** Reads a conversation of an inbox that was copied; returns a sentence with the reason if it cannot be stored. */
 export function toConversation(given: Foreign, settings: CopiedSettings, now: Date): ReadConversation | string {
   const foreignId = idOf(given['id']);
   if (foreignId === null) return 'it has no id';
@@ -83,7 +83,7 @@ function stateOf(given: Foreign, now: Date, problems: string[]): Pick<ForeignCon
   return until > now ? { status, snoozedUntil: until } : { status: 'open', snoozedUntil: null };
 }
 
-/** What changes with every change of the conversation; all of its state where their server does not say when it changed. */
+/** Returns a value that changes with the conversation: its update time, or a digest of its state if Chatwoot has no time. */
 function versionOf({ updated_at: updatedAt, ...given }: Foreign): string {
   if (typeof updatedAt === 'number') return String(updatedAt);
   const { status, priority, labels, meta, snoozed_until: until, custom_attributes: custom } = given;
@@ -93,7 +93,7 @@ function versionOf({ updated_at: updatedAt, ...given }: Foreign): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** The highest id among the messages that a conversation is listed with; null where there is none. */
+/** Returns the highest id among the messages that a conversation is listed with; null if there is none. */
 export function lastMessageOf({ messages }: Foreign): number | null {
   const ids = Array.isArray(messages) ? messages.flatMap((message) => idOf(recordOf(message)['id']) ?? []) : [];
   return ids.length === 0 ? null : Math.max(...ids);

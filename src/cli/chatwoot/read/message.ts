@@ -5,16 +5,16 @@ import { findProblems } from '../../../schemas.ts';
 import type { Ids } from '../copying.ts';
 import { idOf, isLonger, oneOf, pastOf, readAttributes, recordOf, textOf, type Foreign } from '../values.ts';
 
-/** Characters of a message, as the API has them. */
+/** Characters of a message, the API's limit. */
 const mostContent = 150_000;
 
-/** A message that can be stored, and what is not as it was. */
+/** A message that can be stored, and sentences about values that were changed for it. */
 export interface ReadMessage {
   message: ForeignMessage;
   problems: string[];
 }
 
-/** What reading a message needs besides the agents' ids: the files that were copied of it, and what stands for the others. */
+/** Context for reading a message: its copied files (`files`), and the fields that stand for the others (`missing`). */
 export interface MessageReading {
   now: Date;
   /** The time of a message that has none. */
@@ -27,8 +27,8 @@ type Kind = 'incoming' | 'outgoing' | 'activity' | 'template';
 const kinds: readonly Kind[] = ['incoming', 'outgoing', 'activity', 'template'];
 
 /**
- * Reads a message; null without an id. What customers and agents did not write (activities, templates) is the service's own;
- * what a message has besides is kept in `content_attributes.chatwoot`.
+ * Reads a message; null without an id. Messages that neither a customer nor an agent wrote (activities, templates) are the
+ * system's; Chatwoot's other fields are stored in `content_attributes.chatwoot`.
  */
 export function toMessage(given: Foreign, agents: Ids, reading: MessageReading): ReadMessage | null {
   const foreignId = idOf(given['id']);
@@ -60,7 +60,7 @@ export function toMessage(given: Foreign, agents: Ids, reading: MessageReading):
   };
 }
 
-/** What a message is. */
+/** Kind and visibility of a message. */
 interface Nature {
   kind: Kind;
   isIncoming: boolean;
@@ -85,7 +85,7 @@ function missingOf({ missing }: MessageReading): { attachments?: readonly Foreig
   return missing.length > 0 ? { attachments: missing } : {};
 }
 
-// REST has numbers, events have words.
+// REST sends numbers, events send words.
 function kindOf(value: unknown, problems: string[]): Kind {
   const kind = typeof value === 'number' ? kinds[value] : oneOf(value, kinds);
   if (kind) return kind;
@@ -93,7 +93,7 @@ function kindOf(value: unknown, problems: string[]): Kind {
   return 'activity';
 }
 
-// Without text and files a message counts as deleted.
+// A placeholder for a message without text and files, which would count as deleted.
 function contentOf(given: Foreign, { files, missing }: MessageReading, problems: string[]): string {
   if (isLonger(given['content'], mostContent)) problems.push(`its text was cut after ${mostContent} characters`);
   const text = textOf(given['content'], mostContent);
@@ -101,7 +101,7 @@ function contentOf(given: Foreign, { files, missing }: MessageReading, problems:
   return placeholderOf(missing);
 }
 
-/** The text of a message that has none, and no file here. */
+/** Returns a text for a message that has none, and no file here. */
 export function placeholderOf(missing: readonly Foreign[]): string {
   return (
     missing.map(({ file_type: type, title }) => `[${textOf(title ?? type, 255) ?? 'file'}]`).join(' ') || '(no text)'
@@ -134,7 +134,7 @@ const senderKinds: Readonly<Record<string, SenderKind>> = {
   captain_assistant: 'agent_bot',
 };
 
-// Only the id is stored: the name is read where the message is shown. A contact is that of the conversation.
+// Only the id is stored: the name is read where the message is shown. The contact is the conversation's.
 function senderOf(sender: Foreign, { kind, isIncoming }: Nature, agents: Ids): Sender {
   if (isIncoming) return by('contact', null);
   if (kind !== 'outgoing') return by('system', null);
@@ -147,7 +147,7 @@ function by(kind: SenderKind, id: number | null): Sender {
   return { kind, id, name: '', email: null, avatarUrl: null };
 }
 
-// Their bots, and whoever is not here any more, are told by name alone.
+// Chatwoot's bots and people who have no seat here are stored by name alone.
 function foreignSender(given: Foreign, { id, kind }: Sender): { sender?: object } {
   const sender = recordOf(given['sender']);
   const name = textOf(sender['name'], 255);
@@ -156,7 +156,7 @@ function foreignSender(given: Foreign, { id, kind }: Sender): { sender?: object 
     : { sender: { name, type: textOf(sender['type'], 32) } };
 }
 
-// Ids of messages in there are theirs; the id here of the message that is answered follows where it is written.
+// Ids of messages in the attributes are Chatwoot's; the id here of the answered message is added when the message is written.
 function withMore(attributes: Record<string, unknown>, more: Record<string, unknown>): Record<string, unknown> {
   const repliesTo = idOf(attributes['in_reply_to']);
   const { in_reply_to: _theirs, ...own } = attributes;

@@ -10,7 +10,7 @@ export interface DoctorOptions {
   json?: boolean;
 }
 
-/** One thing that writing or running bots needs. */
+/** Result of one check of the machine. */
 interface Finding {
   name: string;
   state: 'ok' | 'warning' | 'error';
@@ -20,7 +20,7 @@ interface Finding {
 const neededNode = 24;
 const sample = fileURLToPath(new URL('../../../../bots/faq', import.meta.url));
 
-/** The command `plugin doctor`: says what of this machine bots need, and how to mend what is missing; exit code 1 then. */
+/** The command `plugin doctor`: checks the machine for everything that bots need, and prints fixes; exits with 1 on errors. */
 export async function printDoctor({ json = false }: DoctorOptions = {}): Promise<void> {
   const findings = [findNode(), await trySandbox(), findWatch(), findTypeScript(), findService()];
   const ok = findings.every(({ state }) => state !== 'error');

@@ -13,14 +13,14 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const templates = join(root, 'templates');
 const manifestName = 'plugin.json';
 
-/** What a project of its own needs; inside this repository it is all there. */
+/** Files of a project of its own; inside this repository they exist already. */
 const projectFiles: Readonly<Record<string, (id: string) => object>> = {
   'package.json': (id) => ({
     name: id,
     version: '0.1.0',
     private: true,
     type: 'module',
-    // Whatever the bot may import, below its folder too.
+    // Everything that the bot may import, below its folder too.
     files: ['**/*.ts', '**/*.js', '**/*.json', 'README.md', '!test', '!tsconfig.json', '!package-lock.json'],
     scripts: {
       check: 'switchboard plugin check .',
@@ -43,7 +43,7 @@ const projectFiles: Readonly<Record<string, (id: string) => object>> = {
   }),
 };
 
-/** The templates of `plugin new`. */
+/** Returns the templates of `plugin new`. */
 export function templateNames(): string[] {
   return readdirSync(templates);
 }
@@ -96,7 +96,7 @@ function writeManifest(
   writeFileSync(file, text);
 }
 
-/** Whether `switchboard/bot` leads to our own source from there: the next package.json above is ours. */
+/** Returns whether `switchboard/bot` resolves to this repository's source from there: the next package.json above is ours. */
 function isInOurRepository(path: string): boolean {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const file = join(at, 'package.json');
@@ -105,7 +105,7 @@ function isInOurRepository(path: string): boolean {
   return false;
 }
 
-/** Where this package is installed for a folder, or will be when it is installed in the folder itself. */
+/** Returns the folder of the installed package for a project, or of a later installation in the project itself. */
 function installedAbove(path: string): string {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const installed = join(at, 'node_modules/switchboard');

@@ -9,11 +9,11 @@ import { PluginError } from '../../../packages/plugin-error.ts';
 
 const run = promisify(execFile);
 const packTimeoutMs = 60_000;
-/** What is never part of a plugin that has no package.json to say so. */
+/** Folders that are left out of a plugin without a package.json, whose `files` would decide. */
 const leftOut = new Set(['node_modules', '.git']);
 
 /**
- * The archive that `npm pack` makes of a folder, and its name. No script of the package is run. A folder without a
+ * Returns the archive that `npm pack` makes of a folder, and its name. No script of the package is run. A folder without a
  * package.json gets one from its plugin.json. Throws OperatorError.
  */
 export async function packFolder(directory: string): Promise<{ name: string; archive: Buffer }> {
@@ -39,7 +39,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** A copy of the folder with a package.json. */
+/** Returns a copy of the folder with a package.json. */
 async function describe(folder: string, temporary: string): Promise<string> {
   const copy = join(temporary, 'source');
   await cp(folder, copy, { recursive: true, filter: (path) => path === folder || !leftOut.has(basename(path)) });

@@ -17,14 +17,14 @@ export interface BacktestOptions extends ServiceOptions, RunSelection {
   limit: number;
 }
 
-/** The runs of a conversation that would end otherwise. */
+/** The runs of a conversation that would end differently. */
 interface ComparedConversation {
   account_id: number;
   conversation_id: number;
   runs: ComparedRun[];
 }
 
-/** What a backtest found; `skipped` runs are more than the limit, the content of `erased` ones was deleted with a message. */
+/** Result of a backtest. `skipped`: there are more runs than the limit; `erased`: runs whose content is deleted. */
 interface Backtest {
   plugin: { id: string; version: string; hash: string };
   since: number;
@@ -38,7 +38,7 @@ interface Backtest {
 
 const sandboxOptions = { size: 2, queueLimit: 100, maxRssMb: 256 };
 
-/** The command `plugin backtest`: repeats recorded runs with the version in a folder, and tells which would end otherwise. */
+/** The command `plugin backtest`: repeats recorded runs with the version in a folder, and prints those that end differently. */
 export async function backtestPlugin(directory: string, options: BacktestOptions): Promise<void> {
   const pack = await read(directory);
   const call = serviceOf(options);
@@ -90,7 +90,7 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
       );
       different.push(...found.flatMap(({ run, compared }) => (compared ? [{ run, compared }] : [])));
       runs += page.length;
-      // The list goes back in time, so what is left of the time is left to do.
+      // The list is newest first: the time since its last run is the part that is done.
       const passed = (now - (some.at(-1)?.created_at ?? since)) / Math.max(1, now - since);
       bar.show((at + Math.min(1, passed)) / bots.length, `${runs} runs, ${different.length} differ`);
       if (skipped) break;

@@ -6,24 +6,24 @@ import type { RecordedCall, Sandbox } from '../../../sandbox/run.ts';
 import { differenceOf, type Ending } from './difference.ts';
 import type { ListedRun } from './runs-of-plugin.ts';
 
-/** A run that would end otherwise. */
+/** A run that would end differently. */
 export interface ComparedRun {
   run_id: number;
   event: string;
-  /** What the customer said, cut short; null where nobody said anything. */
+  /** The customer's message, cut short; null if nobody wrote. */
   said: string | null;
   created_at: number;
   recorded: Ending;
   now: Ending;
   /** Lines that show the difference, for people. */
   difference: string[];
-  /** Why it would end so, where it would not end well. */
+  /** Reason for a bad end; null for a good one. */
   reason: string | null;
 }
 
 const maxSaidChars = 80;
 
-/** Repeats a recorded run with another version; null when it would end as it did. */
+/** Repeats a recorded run with another version; returns null if it ends as recorded. */
 export async function compareRun(sandbox: Sandbox, run: ListedRun, pack: ReadPackage): Promise<ComparedRun | null> {
   const recorded = { outcome: isOutcomeOfSandbox(run.outcome) ? run.outcome : 'ok', actions: run.actions };
   const { reason = null, ...now } = await endOf(sandbox, run, pack);
@@ -62,7 +62,7 @@ function unanswered({ name, input }: Pick<RecordedCall, 'name' | 'input'>): End 
   return { outcome: 'unanswered', actions: [], reason };
 }
 
-// A bot that does not hear an event does what one does that has no handler for it: nothing.
+// A bot that does not subscribe to an event has the same effect as one without a handler: none.
 function effectOf({ outcome, actions }: Ending): Ending {
   const isQuiet = outcome === 'no_handler' || outcome === 'not_heard';
   return { outcome: isQuiet ? 'ok' : outcome, actions };
