@@ -4,7 +4,7 @@ import type { OuterTransaction } from '../events/transaction.ts';
 import type { Sql } from '../postgres/sql.ts';
 import { findRow, save, update } from './small-rows.ts';
 
-/** What to change of an account's model server; the key is sealed. What is undefined stays. */
+/** Changes of an account's model server, with the key sealed. Undefined leaves a field unchanged. */
 interface ModelServerChanges {
   baseUrl?: string | undefined;
   model?: string | undefined;
@@ -20,8 +20,8 @@ export interface AccountChanges {
 }
 
 /**
- * Changes an account. A stored API key goes with the base URL's origin: it is never sent to a host for which nobody gave it.
- * Errors: 404, 422 for a model server without a base URL or a model.
+ * Changes an account. A stored API key belongs to the base URL's origin: it is never sent to another host. Errors: 404, 422 for
+ * a model server without a base URL or a model.
  */
 export async function updateAccount(tx: OuterTransaction, id: number, { name, llm }: AccountChanges): Promise<Account> {
   const account = await lockAccount(tx, id);
@@ -31,7 +31,7 @@ export async function updateAccount(tx: OuterTransaction, id: number, { name, ll
   return account;
 }
 
-// Before its embedding task. Not FOR UPDATE: who writes articles refers to the account while holding the task.
+// Before its embedding task. Not FOR UPDATE: writers of articles refer to the account while they hold the task.
 async function lockAccount(tx: OuterTransaction, id: number): Promise<Account> {
   await tx.sql('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [id]);
   const account = await findRow(tx.sql, Account, { id });
@@ -39,8 +39,8 @@ async function lockAccount(tx: OuterTransaction, id: number): Promise<Account> {
   return account;
 }
 
-// Whoever embeds the articles finds out whether that is to be done by another server or model now, or by a key that is right.
-// The task is taken from who has it: it was begun with what was set before, and would be settled by that.
+// Makes the embedding task due, since another server, model or key may apply now. Taking the task from the process that has
+// it keeps that process from settling it with the earlier settings.
 async function reviseEmbeddings(tx: OuterTransaction, id: number): Promise<void> {
   await tx.sql(
     'UPDATE accounts SET questions_error = NULL, questions_error_since = NULL WHERE id = $1 AND questions_error IS NOT NULL',
@@ -85,7 +85,7 @@ export interface OwnModelServer {
   embeddingModel: string | null;
 }
 
-/** The account's own model server; null when it has none. */
+/** Returns the account's own model server; null when it has none. */
 export async function findModelServer(sql: Sql, accountId: number): Promise<OwnModelServer | null> {
   const [row] = await sql<{
     base_url: string;

@@ -33,7 +33,7 @@ const refuseKey = uniqueOr422(
   'Another custom attribute of this kind has this key',
 );
 
-/** One page of the account's definitions of custom attributes, by key. */
+/** Returns one page of the account's definitions of custom attributes, by key. */
 export function listAttributeDefinitions(
   sql: Sql,
   accountId: number,
@@ -42,7 +42,7 @@ export function listAttributeDefinitions(
   return listPage(sql, AttributeDefinition, { accountId }, { page, orderBy: { attributeKey: 'asc', id: 'asc' } });
 }
 
-/** A definition of the account. Errors: 404. */
+/** Returns a definition of the account. Errors: 404. */
 export function readAttributeDefinition(sql: Sql, accountId: number, id: number): Promise<AttributeDefinition> {
   return readOne(sql, AttributeDefinition, { id, accountId });
 }

@@ -11,9 +11,9 @@ export interface Activity {
   handoffs: Readonly<Record<string, number>>;
   attempts: number;
   delivered: number;
-  /** Null where nothing was answered. */
+  /** Null if no attempt was answered. */
   p95Ms: number | null;
-  /** The longest that a delivery was seen to wait; null where none was. */
+  /** Longest observed wait of a delivery; null if none was pending. */
   oldestPendingSeconds: number | null;
 }
 
@@ -34,7 +34,7 @@ const statement = `
     (CASE WHEN measure = '${measures.oldest}' THEN max(count) ELSE sum(count) END)::bigint AS count
   FROM report_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2 ORDER BY 1, 2`;
 
-/** What happened in the account from one moment on and before another; hours and days without anything are left out. */
+/** Returns the activity of the account per hour or day, from one moment on and before another, without idle ones. */
 export async function readActivity(sql: Sql, accountId: number, span: Span): Promise<Activity[]> {
   const rows = await sql<Row>(statement, [accountId, span.since, span.until, span.by]);
   return Array.from(

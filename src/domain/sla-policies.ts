@@ -21,12 +21,12 @@ export interface NewSlaPolicy {
   resolutionSeconds: number | null;
 }
 
-/** One page of the account's SLA policies, by name. */
+/** Returns one page of the account's SLA policies, by name. */
 export function listSlaPolicies(sql: Sql, accountId: number, page: number): Promise<Page<SlaPolicy>> {
   return listPage(sql, SlaPolicy, { accountId }, { page, orderBy: { name: 'asc' } });
 }
 
-/** An SLA policy of the account. Errors: 404. */
+/** Returns an SLA policy of the account. Errors: 404. */
 export function readSlaPolicy(sql: Sql, accountId: number, id: number): Promise<SlaPolicy> {
   return readOne(sql, SlaPolicy, { id, accountId });
 }

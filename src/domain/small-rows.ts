@@ -7,9 +7,9 @@ import type { Sql } from '../postgres/sql.ts';
 import { entities } from '../records/entities.ts';
 import { change, type NewValues } from './changes.ts';
 
-/** An entity class, with the noun by which error messages name a row of it. */
+/** An entity class, with the noun that error messages use for a row. */
 type Kind<Row> = EntityClass<Row> & { readonly noun: string };
-/** Conditions on columns, which rows of the kind must fulfil. */
+/** Conditions on columns that rows of the kind must meet. */
 export type Where<Row> = FilterQuery<NoInfer<Row>>;
 type Order<Row> = NonNullable<FindOptions<Row>['orderBy']>;
 
@@ -20,12 +20,12 @@ const smallPage = 25;
 /** Bytes of texts on a page. */
 const maxPageBytes = 2 * 1024 * 1024;
 
-/** Rows on each page of a list whose longest row has so many bytes: fewer than usual where 25 of those are too much. */
+/** Returns the rows on each page of a list by the bytes of its longest row: 25, or fewer if those would be too large. */
 export function rowsPerPage(longestBytes: number): number {
   return Math.max(1, Math.min(smallPage, Math.floor(maxPageBytes / Math.max(1, longestBytes))));
 }
 
-/** The row that `where` selects; null when there is none. */
+/** Returns the row that `where` selects; null when there is none. */
 export async function findRow<Row extends object>(
   sql: Sql,
   kind: EntityClass<Row>,
@@ -36,7 +36,7 @@ export async function findRow<Row extends object>(
   return tracked(sql, em, await em.findOne<Row>(kind, where, options));
 }
 
-/** The rows that `where` selects. */
+/** Returns the rows that `where` selects. */
 export async function findRows<Row extends object>(
   sql: Sql,
   kind: EntityClass<Row>,
@@ -49,12 +49,12 @@ export async function findRows<Row extends object>(
   return rows;
 }
 
-/** The number of rows that `where` selects. */
+/** Returns the number of rows that `where` selects. */
 export function countRows<Row extends object>(sql: Sql, kind: EntityClass<Row>, where: Where<Row>): Promise<number> {
   return managerOf(sql).count<Row>(kind, where);
 }
 
-/** The row that `where` selects; `where` must include the tenant. Errors: 404. */
+/** Returns the row that `where` selects; `where` must include the tenant. Errors: 404. */
 export async function readOne<Row extends object>(sql: Sql, kind: Kind<Row>, where: Where<Row>): Promise<Row> {
   const row = await findRow<Row>(sql, kind, where);
   if (!row) throw notFound(kind.noun);
@@ -80,7 +80,7 @@ export async function lockOne<Row extends object>(sql: Sql, kind: Kind<Row>, whe
   return row;
 }
 
-/** One page of the rows that `where` selects. */
+/** Returns one page of the rows that `where` selects. */
 export async function listPage<Row extends object>(
   sql: Sql,
   kind: EntityClass<Row>,
@@ -147,7 +147,7 @@ export function update<Row extends { updatedAt: Date }>(
   return changed;
 }
 
-/** For `createRow(…).catch(…)` and `save(…).catch(…)`: turns a violation of that unique constraint into a 422 at `pointer`; rethrows other errors. */
+/** For `createRow(…).catch(…)` and `save(…).catch(…)`: throws 422 at `pointer` for the unique constraint, else the same error. */
 export function uniqueOr422(constraint: string, pointer: string, message: string): (error: unknown) => never {
   return (error) => {
     throw brokenUniqueConstraint(error) === constraint ? invalid(pointer, 'unique', message) : error;
@@ -178,7 +178,7 @@ function managerOf(sql: Sql): EntityManager {
   return em;
 }
 
-// A statement that changes rows and returns none says nothing of their number.
+// A statement that changes rows and returns none carries no number of rows.
 function counting(sql: Sql): Sql {
   return (text, parameters) => sql(`${text} RETURNING 1`, parameters);
 }

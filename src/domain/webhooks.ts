@@ -37,7 +37,7 @@ export interface NewWebhook {
 // Every event fans out to all webhooks of the account, in the transaction that records it.
 const maxWebhooksPerAccount = 100;
 
-/** One page of the account's webhooks, oldest first. */
+/** Returns one page of the account's webhooks, oldest first. */
 export function listWebhooks(sql: Sql, accountId: number, page: number): Promise<Page<Webhook>> {
   return listPage(sql, Webhook, { accountId }, { page, orderBy: { id: 'asc' } });
 }
@@ -48,7 +48,7 @@ async function checkInbox(tx: Transaction, id: number): Promise<void> {
 
 const maxWebhooksAtUrl = 100;
 
-/** The oldest webhooks of all accounts with this URL, for the receiver of demonstrations, which belongs to no account. */
+/** Returns the oldest webhooks of all accounts with this URL, for the demonstration receiver, which belongs to no account. */
 export function findWebhooksAt(sql: Sql, url: string): Promise<Webhook[]> {
   return findRows(sql, Webhook, { url }, { orderBy: { id: 'asc' }, limit: maxWebhooksAtUrl });
 }
@@ -69,7 +69,7 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   });
 }
 
-/** A webhook of the account. Errors: 404. */
+/** Returns a webhook of the account. Errors: 404. */
 export function readWebhook(sql: Sql, accountId: number, id: number): Promise<Webhook> {
   return readOne(sql, Webhook, { id, accountId });
 }
@@ -80,8 +80,8 @@ function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
 
 /**
  * Changes a webhook. Switching it on clears the reason for which it was switched off; switching it off cancels its pending
- * deliveries; a new address makes them due at once. What is recorded already keeps the format that it was recorded in. Errors:
- * 404, also for the inbox.
+ * deliveries; a new address makes them due at once. Recorded events keep the format in which they were recorded. Errors: 404,
+ * also for the inbox.
  */
 export async function updateWebhook(
   tx: Transaction,
@@ -119,8 +119,8 @@ export async function deleteWebhook(tx: Transaction, id: number): Promise<void> 
 
 /**
  * Switches a webhook off because of its receiver's answers, and cancels its pending deliveries. Says webhook_disabled, and
- * has the account's administrators told. Returns false, without
- * doing anything, when the webhook has another address than the one called, or is off already.
+ * notifies the account's administrators. Returns false, without doing anything, when the webhook has another address than the
+ * one called, or is off already.
  */
 export async function disableWebhook(
   tx: Transaction,

@@ -40,7 +40,7 @@ export interface ScriptedPassage {
   language?: string;
   id?: number;
   score?: number;
-  /** Whether it fits well enough to answer with; default: whether it shares a word with the question. */
+  /** Whether the passage answers the question; default: whether it shares a word with the question. */
   answers?: boolean;
 }
 

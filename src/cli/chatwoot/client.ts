@@ -67,7 +67,7 @@ export class ChatwootClient {
     }
   }
 
-  /** Whether the work is to end. */
+  /** Whether the import was stopped. */
   get isStopped(): boolean {
     return this.#options.stopped.aborted;
   }

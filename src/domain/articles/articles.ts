@@ -29,7 +29,7 @@ export interface NewArticle {
 
 const refuseUrl = uniqueOr422('articles_url_unique', '/url', 'Another article of this account has this URL');
 
-/** Which articles a list has; what is undefined selects all. */
+/** Filter of a list of articles; undefined selects all. */
 export interface ArticleFilter {
   published?: boolean | undefined;
   tag?: string | undefined;
@@ -37,7 +37,7 @@ export interface ArticleFilter {
   language?: string | undefined;
 }
 
-/** One page of the account's articles, by title. */
+/** Returns one page of the account's articles, by title. */
 export async function listArticles(
   sql: Sql,
   accountId: number,
@@ -52,7 +52,7 @@ export async function listArticles(
       ? {}
       : { $or: [{ language: { $ilike: language } }, { language: { $ilike: `${language}-%` } }] }),
   };
-  // By all articles of the account, so that every page of every list of them has as many.
+  // The longest article of the account, whatever the filter, so that all lists of the account have pages of one size.
   const [longest] = await sql<{ bytes: number | null }>(
     'SELECT max(octet_length(content)) AS bytes FROM articles WHERE account_id = $1',
     [accountId],
@@ -62,8 +62,8 @@ export async function listArticles(
 }
 
 /**
- * Whether the account has a published article with one of the tags and in one of the languages, of which `pt` includes `pt-BR`;
- * empty = any.
+ * Returns whether the account has a published article with one of the tags and in one of the languages, of which `pt` includes
+ * `pt-BR`; empty = any.
  */
 export async function hasArticles(
   sql: Sql,
@@ -81,7 +81,7 @@ export async function hasArticles(
   return row?.found ?? false;
 }
 
-/** An article of the account. Errors: 404. */
+/** Returns an article of the account. Errors: 404. */
 export function readArticle(sql: Sql, accountId: number, id: number): Promise<Article> {
   return readOne(sql, Article, { id, accountId });
 }
@@ -96,7 +96,7 @@ export async function createArticle(tx: Transaction, input: NewArticle): Promise
   return article;
 }
 
-/** Changes an article, and what searches find of it. Errors: 404, 422 for a URL in use. */
+/** Changes an article and its passages in the search index. Errors: 404, 422 for a URL in use. */
 export async function updateArticle(tx: Transaction, id: number, changes: Partial<NewArticle>): Promise<Article> {
   await lockArticles(tx);
   const article = await lockOne(tx.sql, Article, { id, accountId: tx.account.id });

@@ -14,15 +14,15 @@ const shownChars = 300;
 const wordsAtMost = 50;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** What a query finds in a text. */
+/** Matches of a query in a text. */
 export interface Highlight {
-  /** The stretch with the most words that are found: escaped as HTML, these words in `<mark>`. */
+  /** The stretch with the most matching words: escaped as HTML, these words in `<mark>`. */
   html: string;
-  /** The words of the whole text that are found, as they stand there. */
+  /** The matching words of the whole text, in its spelling. */
   words: string[];
 }
 
-/** For each text what the query of its language finds. */
+/** Returns the matches of each text with the query of its language. */
 export async function highlight(
   sql: Sql,
   shown: readonly Shown[],
@@ -71,7 +71,7 @@ function mark(segments: readonly (Segment & { marked: boolean })[]): string {
   return `${from > 0 ? '… ' : ''}${inside}${to < segments.length ? ' …' : ''}`;
 }
 
-/** The stretch of shownChars with the most marked segments, by a window that moves over them; the first of several. */
+/** Returns the stretch of shownChars with the most marked segments, by a moving window; the first of several. */
 function bestStretch(segments: readonly (Segment & { marked: boolean })[]): { from: number; to: number } {
   const best = { from: 0, to: 0, marks: -1 };
   let [from, chars, marks] = [0, 0, 0];

@@ -5,7 +5,7 @@ import { createRow, findRows, save, update } from '../small-rows.ts';
 import { indexArticles, lockArticles } from './index-articles.ts';
 import type { ImportedArticle, ImportLine } from './import-file.ts';
 
-/** What an import did with its lines. */
+/** Result of an import. */
 export interface ImportResult {
   created: number;
   updated: number;
@@ -16,13 +16,13 @@ export interface ImportResult {
 type Line = Extract<ImportLine, { article: unknown }>;
 type Outcome = 'created' | 'updated' | 'unchanged' | { error: string };
 
-// Others who write articles of the account wait for a batch.
+// Other writers of the account's articles wait for a batch.
 const [batchArticles, batchChars] = [50, 300_000];
 
 /**
- * Creates articles and changes those that are there, by URL or else by path, in batches, one transaction each. A line with
- * neither is the article with the same title, content and language, if there is one. What a line does not say remains as
- * it is. Lines with errors are left out; so are those that name an article of a line before.
+ * Creates and changes articles, by URL or else by path, in batches, one transaction each. A line with neither is the article
+ * with the same title, content and language, if there is one. Fields that a line leaves out stay unchanged. Lines with errors
+ * are left out, as are lines that name an article of an earlier line.
  */
 export async function importArticles(
   transact: Transact,
@@ -42,7 +42,7 @@ export async function importArticles(
   return result;
 }
 
-/** The lines with articles, each of another URL and path; the errors of the others go to the result. */
+/** Returns the lines with articles, each of another URL and path; the errors of the others go to the result. */
 function withoutTwins(lines: readonly ImportLine[], { errors }: ImportResult): Line[] {
   const seen = new Map<string, number>();
   return lines.flatMap((one) => {
@@ -91,7 +91,7 @@ async function importBatch(tx: Transaction, batch: readonly Line[], language: st
   return outcomes;
 }
 
-/** The articles that lines may be about, those of lines before included, and what has changed so far. */
+/** Articles that the lines may name, those of earlier lines included, and the changed ones so far. */
 interface Batch {
   present: Article[];
   changed: Set<Article>;

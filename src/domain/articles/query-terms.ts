@@ -8,7 +8,7 @@ import { distance } from '../../lib/text/distance.ts';
 /** A word of a question in one language of the articles. */
 export interface Term {
   language: string;
-  /** How much it says: words that few passages have say more. */
+  /** Weight in the score: words that few passages have weigh more. */
   weight: number;
   /** The passages that have it, or one of its variants. */
   passages: number;
@@ -16,27 +16,27 @@ export interface Term {
   total: number;
   /** The word itself, if an article has it. */
   word: string | null;
-  /** Words of articles that stand for it. */
+  /** Words of articles that stand for it: misspelt, longer, or a part of it. */
   variants: string[];
-  /** How well they do, below 1. */
+  /** How well the variants fit, below 1. */
   quality: number;
 }
 
 /** Languages in which a question is asked at most: those with the most passages. */
 const maxLanguages = 8;
-/** Characters of a question at most; the rest is not looked at. */
+/** Characters of a question at most; the rest is ignored. */
 const maxQueryChars = 10_000;
-/** Words of a question at most; the rest is not looked at. */
+/** Words of a question at most; the rest is ignored. */
 const maxWords = 24;
 /** Words of articles that stand for one of a question at most. */
 const maxVariants = 12;
-// What a word weighs in small collections, where chance decides in how many passages it is.
+// Dampens the weight of words in small collections, where chance decides how many passages have one.
 const priorPassages = 50;
-// A word that no article has says less about what is asked than one that an article has.
+// A word that no article has says less about the question than one that an article has.
 const unknownShare = 0.8;
 const [misspelt, begun, partly] = [0.85, 0.6, 0.85];
 const [shortestBeginning, shortestPart] = [4, 4];
-// Guesses grow with the square of the length, and anybody may write a word of thousands of letters.
+// Guesses grow with the square of the length, and a question may have a word of thousands of letters.
 const longestGuessed = 50;
 /** Languages that write compounds as one word. */
 const compounding = new Set(['german', 'dutch', 'swedish', 'danish', 'norwegian', 'finnish', 'hungarian', 'estonian']);
@@ -58,8 +58,8 @@ interface Found {
 }
 
 /**
- * The words of a question in each language that the account's articles have, or in those of the filter, with the words of
- * articles that stand for them: the same, misspelt ones, longer ones and parts of compounds.
+ * Returns the words of a question in each language that the account's articles have, or in those of the filter, with the words
+ * of articles that stand for them: the same, misspelt ones, longer ones and parts of compounds.
  */
 export async function findTerms(
   sql: Sql,
@@ -70,7 +70,7 @@ export async function findTerms(
     accountId,
     languages.length > 0 ? languages : null,
   ]);
-  // Cut twice: folding makes up to eighteen characters of one.
+  // Cut twice: folding turns one character into up to eighteen.
   const text = storableText(comparable(storableText(query, maxQueryChars)), maxQueryChars);
   const words = splitQuestion(text);
   const asked = present.map(({ language, passages }) => ({
@@ -88,7 +88,7 @@ export async function findTerms(
   return rows.map((row) => termOf(row, totals.get(row.language) ?? 0));
 }
 
-/** Words that a term may stand for, looked up as they are: two letters exchanged, and what a compound may consist of. */
+/** Returns words that a term may stand for, for exact lookups: two letters exchanged, and parts of a compound. */
 export function guessesFor({ language, term }: { language: string; term: string }): string[] {
   if (term.length < shortestPart || term.length > longestGuessed || /\d/.test(term)) return [];
   const parts = compounding.has(configurationOf(language)) ? partsOf(term) : [];
@@ -145,7 +145,7 @@ function guess(
   return { found, quality: partly * Math.min(1, letters / term.length) };
 }
 
-/** The longest part at the beginning, and at the end. */
+/** Returns the longest part at the beginning, and the longest at the end. */
 function longest(found: readonly Found[], term: string): Found[] {
   const byLength = found.toSorted((one, other) => other.word.length - one.word.length);
   const ends = [byLength.find(({ word }) => term.startsWith(word)), byLength.find(({ word }) => term.endsWith(word))];

@@ -7,16 +7,16 @@ export interface Way {
   title: boolean;
 }
 
-// As many passages are scored without choosing among them.
+// Up to this many passages are scored without a choice among them.
 const budget = 800;
-/** Words in a larger share of the passages find nothing by themselves, unless all words of the question are like that. */
+/** Words in a larger share of the passages find nothing by themselves, unless all words of the question are that common. */
 const tellingShare = 0.15;
-// Putting long lists of passages together takes time.
+// Intersecting long lists of passages takes time.
 const maxTogether = 4;
 
 /**
- * The ways to find what one language has for the terms. Passages with a rare word are all found; of words that many have,
- * those passages that have several, since scoring all of them would take the longer the more articles there are.
+ * Returns the index scans for the terms of one language. Passages with a rare word are all found; of common words only passages
+ * that have several, since scoring all of them would take longer with each article.
  */
 export function waysOf(terms: readonly Term[]): Way[] {
   const [first] = terms;
@@ -43,7 +43,7 @@ function takeWhileBelow(most: number, terms: readonly Term[]): Term[] {
   return terms.filter(({ passages }) => (sum += passages) <= most);
 }
 
-/** Of terms, the rarest first: several of them together, and the rarest with any other. */
+/** Returns queries for several terms, the rarest first: all of them together, and the rarest with any other. */
 function severalOf(terms: readonly Term[]): string[] {
   const [rarest, ...others] = terms;
   if (!rarest || others.length === 0) return [];
@@ -53,12 +53,12 @@ function severalOf(terms: readonly Term[]): string[] {
   return [together.join(' & '), withOther];
 }
 
-/** The tsquery for one of the words of the terms. */
+/** Returns the tsquery for any of the terms. */
 export function queryOf(terms: readonly Term[]): string {
   return terms.flatMap(({ word, variants }) => (word === null ? variants : [word, ...variants]).map(quote)).join(' | ');
 }
 
-/** A term as the statement that scores passages reads it; none for a word that no passage has. */
+/** Returns a term as the scoring statement reads it; none for a word that no passage has. */
 export function scoredTerm(term: Term) {
   const { language, weight, quality, word, variants } = term;
   const itself = word === null ? [] : [word];

@@ -16,15 +16,15 @@ export interface FoundPassage {
   /** Markdown. */
   text: string;
   /**
-   * 0 to 1: how much of the question the passage has, its telling words more than others, or how near it is to what the
-   * question means, if that is more.
+   * 0 to 1: the share of the question that the passage covers, rare words more than others, or its similarity to the question's
+   * meaning, if that is more.
    */
   score: number;
-  /** Whether it fits well enough to answer the question with. */
+  /** Whether the score is high enough to answer the question with it. */
   answers: boolean;
   /** HTML: escaped text, whose only tags are `<mark>`. */
   highlight: string;
-  /** The words of the text that the question asks for, as they stand there; none where it was found by its meaning alone. */
+  /** The question's words in the spelling of the text; none if the passage was found by its meaning alone. */
   words: string[];
 }
 
@@ -35,31 +35,31 @@ export interface PassageFilter {
   languages?: readonly string[] | undefined;
   /** Articles at most. */
   limit: number;
-  /** What the question means; null or undefined: it is looked for by its words alone. */
+  /** Vector of the question; null or undefined: the search uses its words alone. */
   meaning?: Meaning | null | undefined;
 }
 
-/** The score from which on a passage's words answer the question; `npm run bench -- retrieval` shows what it lets through. */
+/** Score from which a passage's words answer the question; `npm run bench -- retrieval` shows which passages it admits. */
 export const answerThreshold = 0.45;
 
-// Passages that one way of looking scores at most: how long a search takes does not grow with the articles.
+// Passages that one index scan scores at most: the time of a search does not grow with the articles.
 const candidatesPerWay = 250;
-/** Articles that one way of looking finds by their titles; all passages of theirs are scored. */
+/** Articles that one index scan finds by their titles; all their passages are scored. */
 const titlesPerWay = 80;
-/** Articles of each list that are put together. */
+/** Articles of each list that are merged. */
 const fusedArticles = 50;
-// What the score consists of: the words of the question, the words of the title, how close together they are.
+// Weights of the score: words of the question, words of the title, and how close together the words are.
 const [ofWords, ofTitle, ofRank] = [0.85, 0.1, 0.05];
-/** What a word counts that is in the text, but neither in the title nor in a heading above it. */
+/** Weight of a word that is in the text, but neither in the title nor in a heading above it. */
 const inTextAlone = 0.85;
 
 type Row = Omit<FoundPassage, 'highlight' | 'words' | 'answers'>;
 type Filter = { tags: readonly string[]; languages: readonly string[]; limit: number };
 
 /**
- * The passages of the account's published articles that say most about a question: one of each article, best first. Words
- * may be misspelt, parts of compounds or only begun. Articles are searched in their languages, by the words that PostgreSQL's
- * configuration of the language makes of them; with a meaning also by their vectors, and the two lists are put together.
+ * Returns the passages of the account's published articles that cover most of a question: one of each article, best first.
+ * Words may be misspelt, parts of compounds or only begun. Articles are searched in their languages, by the words that
+ * PostgreSQL's configuration of the language makes of them; with a meaning also by their vectors, and the two lists are merged.
  */
 export async function searchPassages(
   sql: Sql,
@@ -84,7 +84,7 @@ export async function searchPassages(
   });
 }
 
-/** Of each article the passage that answers best: the one found by its words, or the one found by its meaning. */
+/** Returns the better passage of each article: the one found by words, or the one found by meaning. */
 async function withSimilar(
   sql: Sql,
   accountId: number,
@@ -153,7 +153,7 @@ async function find(sql: Sql, accountId: number, terms: readonly Term[][], { tag
   ]);
 }
 
-// Each way has parameters of its own: the planner knows from its statistics what to expect of each word.
+// Each scan has parameters of its own: the planner estimates each word from its statistics.
 function candidatesOf({ title }: Way, before: number, condition: string): string {
   const wanted = `p.account_id = $1 AND p.language = $${before + 1} ${condition}`;
   const query = `$${before + 2}::tsquery`;
@@ -169,7 +169,7 @@ function candidatesOf({ title }: Way, before: number, condition: string): string
 const columns = (from: string) =>
   ['id', 'article_id', 'language', 'title', 'search'].map((name) => `${from}.${name}`).join();
 
-// Some are candidates twice, and scored twice: telling them apart first would mean to read all of them twice.
+// Some passages are candidates twice, and scored twice: removing duplicates first would read all of them twice.
 const searchStatement = (candidates: string) => `
   WITH terms AS (
     SELECT * FROM jsonb_to_recordset($2::jsonb) AS t (language text, weight float8, quality float8, word tsquery,

@@ -4,9 +4,9 @@ import { safeName } from './file-name.ts';
 import { pictureSizeOf } from './picture-size.ts';
 import type { Attachment } from '../../records/messages/attachment.ts';
 
-/** The limits of files of a message. */
+/** Limits of the files of a message. */
 export interface AttachmentBounds {
-  /** Of one file. */
+  /** Bytes of one file. */
   bytes: number;
   perMessage: number;
 }
@@ -17,13 +17,13 @@ interface SentFile {
   bytes: Buffer;
 }
 
-/** A file that may be kept, and what it is. */
+/** A file that may be stored, with its media type. */
 export type CheckedFile = Omit<Attachment, 'id'> & { bytes: Buffer };
 
-// Larger pictures are files that nobody shows: whoever unpacks one needs gigabytes.
+// Larger pictures are not shown: unpacking one takes gigabytes.
 const maxPixels = 250_000_000;
 
-/** Says what the files of a form's field are, by their content. Errors: 422 for too many, empty and misnamed ones, 413 for a large one. */
+/** Returns a form's files with types by their content. Errors: 422 for too many, empty and misnamed ones, 413 for large ones. */
 export function checkFiles(
   files: readonly SentFile[],
   bounds: AttachmentBounds,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What a file is taken for where its content does not say more: nobody shows it. */
+/** Type of a file whose content shows no other: it is never displayed. */
 export const unknownType = 'application/octet-stream';
 
 /** Bytes at a place, as latin1. */
@@ -30,7 +30,7 @@ const marks: readonly (readonly [type: string, ...marks: Mark[]])[] = [
   ['application/gzip', [0, '\x1f\x8b']],
 ];
 
-// Of the box `ftyp`, with which ISO media files begin.
+// Brands of the box `ftyp`, with which ISO media files begin.
 const brands: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   avis: 'image/avif',
@@ -54,7 +54,7 @@ const brands: Readonly<Record<string, string>> = {
   'qt  ': 'video/quicktime',
 };
 
-// Documents that are archives: those who open them look into the archive, and nobody does here.
+// Documents that are archives: only their extension distinguishes them, since nobody looks into the archive here.
 const archivesByExtension: Readonly<Record<string, string>> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -64,7 +64,7 @@ const archivesByExtension: Readonly<Record<string, string>> = {
   odp: 'application/vnd.oasis.opendocument.presentation',
 };
 
-/** What the extension of a name promises, for files that people open by it; cameras and messengers mix pictures up. */
+/** Types that an extension promises, for files that people open by it; a group for pictures, which cameras mix up. */
 const promises: Readonly<Record<string, RegExp>> = {
   png: /^image\//,
   jpg: /^image\//,
@@ -76,7 +76,7 @@ const promises: Readonly<Record<string, RegExp>> = {
   pdf: /^application\/pdf$/,
 };
 
-/** The media type of a file by its content; its name decides only between documents that are archives. */
+/** Returns the media type of a file by its content; its name decides only between documents that are archives. */
 export function contentTypeOf(bytes: Buffer, name: string): string {
   const found = marks.find(([, ...all]) => all.every(([at, mark]) => hasMark(bytes, at, mark)))?.[0];
   if (found === 'application/zip') return archivesByExtension[extensionOf(name)] ?? found;
@@ -85,12 +85,12 @@ export function contentTypeOf(bytes: Buffer, name: string): string {
   return isPlainText(bytes) ? 'text/plain' : unknownType;
 }
 
-/** Whether a name promises another content than the file has: `photo.png` that is no picture. */
+/** Returns whether a name promises another content than the file has: `photo.png` that is no picture. */
 export function isMisnamed(name: string, type: string): boolean {
   return promises[extensionOf(name)]?.test(type) === false;
 }
 
-/** The extension of a name in lower case, without the dot; empty where there is none. */
+/** Returns the extension of a name in lower case, without the dot; empty if there is none. */
 function extensionOf(name: string): string {
   return /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
 }
@@ -99,7 +99,7 @@ function hasMark(bytes: Buffer, at: number, mark: string): boolean {
   return bytes.toString('latin1', at, at + mark.length) === mark;
 }
 
-// Text that somebody might take for markup is no plain text.
+// Text that could be taken for markup is no plain text.
 function isPlainText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0) && !bytes.includes('<');
 }

@@ -11,12 +11,12 @@ import { unknownHealth } from '../../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../../deliveries/core/endpoint.ts';
 import { createRow, deleteRows, listPage, lockOne, readOne, save, update, type Page } from '../small-rows.ts';
 
-/** The events that webhook bots may hear: all that the catalogue has for bots, but calls that only plugins ask for. */
+/** Events that webhook bots may receive: all that the catalogue has for bots, except calls that only plugins schedule. */
 const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) =>
   'bot' in entry && name !== 'schedule' ? [name] : [],
 );
 
-/** Which events a plugin's bots receive, according to its manifest. */
+/** Events that a plugin's bots receive, according to its manifest. */
 interface Hearing {
   events: readonly string[];
   hearsOwn: boolean;
@@ -52,7 +52,7 @@ interface BotServer {
   sealedSecret: string;
 }
 
-/** Without a URL it has no server yet, and is switched off. */
+/** A bot without a URL has no server yet, and is switched off. */
 export interface NewWebhookBot extends NewBot, Omit<BotServer, 'outgoingUrl'> {
   outgoingUrl: string | null;
   /** All by default. */
@@ -99,18 +99,18 @@ export async function createWebhookBot(sql: Sql, input: NewWebhookBot, now: Date
   });
 }
 
-/** One page of the bots that the account can use, its own and the system's; without an account the system's alone. */
+/** Returns one page of the bots that the account can use: its own and the system's; for null the system's alone. */
 export function listAgentBots(sql: Sql, accountId: number | null, page: number): Promise<Page<AgentBot>> {
   const usable = { $or: [{ accountId }, { accountId: null }] };
   return listPage(sql, AgentBot, usable, { page, orderBy: { id: 'asc' } });
 }
 
-/** A bot that the account can use; without an account a system bot. Errors: 404. */
+/** Returns a bot that the account can use; for null a system bot. Errors: 404. */
 export function readAgentBot(sql: Sql, accountId: number | null, id: number): Promise<AgentBot> {
   return readOne(sql, AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
 }
 
-/** A bot of the account; without an account a system bot. Errors: 404, 403 for a system bot to an account. */
+/** Returns a bot of the account; for null a system bot. Errors: 404, 403 for a system bot to an account. */
 export async function readOwnAgentBot(sql: Sql, accountId: number | null, id: number): Promise<AgentBot> {
   const bot = await readAgentBot(sql, accountId, id);
   if ((bot.accountId ?? null) !== accountId)
@@ -133,16 +133,16 @@ export interface AgentBotChanges {
   format?: BodyFormat;
   /** A first signing secret, sealed, for a bot that has none yet. */
   firstSecret?: string;
-  /** The events that a webhook bot hears, and whether outgoing messages are among them. */
+  /** Events that a webhook bot receives, and whether outgoing messages are among them. */
   events?: readonly string[];
   hearsOwn?: boolean;
   config?: Record<string, unknown>;
-  /** Sealed, by name; null removes one, and those that are not named stay. */
+  /** Sealed, by name; null removes one, and those without a name here stay. */
   secrets?: Record<string, string | null>;
   tokensPerDay?: number | null;
 }
 
-/** The secrets of a bot after a change. */
+/** Returns the secrets of a bot after a change. */
 export function withSecrets(
   present: Readonly<Record<string, string>>,
   changes: Readonly<Record<string, string | null>>,
@@ -173,7 +173,7 @@ export async function updateAgentBot(tx: OuterTransaction, id: number, changes: 
       secret: bot.secret ? undefined : firstSecret,
       secrets: changes.secrets && withSecrets(bot.secrets, changes.secrets),
       disabledReason: changes.outgoingUrl === undefined ? undefined : null,
-      // They were judged by the version that runs.
+      // The running version has validated the settings.
       configFits: changes.config && true,
     },
     tx.now,

@@ -45,7 +45,7 @@ async function readChanges(
   return withoutUndefined({ ...common, ...(await readJudged({ services, tx }, bot, { body, path, aiSettings })) });
 }
 
-/** What the plugin's version judges. */
+/** Returns the fields that the plugin's version validates. */
 async function readJudged(
   { services: { secretBox, random }, tx }: BotChange,
   bot: AgentBot,
@@ -60,7 +60,7 @@ async function readJudged(
   const manifest = await holdManifest(tx, bot.pluginId ?? '', `/${path}`);
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');
-  // Behind the plugin, as its versions change bots: what is merged and judged is what the change replaces.
+  // After the plugin, as in changes of its version, which change bots: the merged settings must be those that are replaced.
   const present = await lockOwnBot(tx.sql, tx.accountId, bot.id);
   const whole = config || aiSettings ? { ...(config ?? present.config), ...aiSettings } : undefined;
   const settings = readSettings({ secretBox, manifest, config: whole, secrets, stored: present.secrets });

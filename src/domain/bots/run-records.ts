@@ -22,7 +22,7 @@ export interface BotRun {
   limits: object | null;
   seed: number;
   clock: Date;
-  /** The calls to the service in order: `{name, input, output | error, ms}`. */
+  /** Calls to the service in order: `{name, input, output | error, ms}`. */
   calls: readonly object[];
   outcome: string;
   actions: readonly unknown[];
@@ -32,7 +32,7 @@ export interface BotRun {
   /** Tokens of models, as their servers counted them. */
   promptTokens: number;
   completionTokens: number;
-  /** Whether the run gave the conversation to people, by its failure too. */
+  /** Whether the run handed the conversation off, also by its failure. */
   handedOff: boolean;
   wallMs: number;
   /** The messages that the bot got, in its event and its history. */
@@ -43,8 +43,8 @@ const maxErrorChars = 4096;
 // Names and versions from a plugin's manifest.
 const maxNameChars = 255;
 
-// A message that was deleted while the run was under way, after it had been read, is in no record.
-// One of files alone has no words either, and is there.
+// A message that was deleted during the run, after the run had read it, must not be in the record. A message of files alone
+// has no content either, but is not deleted.
 const read = `read AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM messages WHERE account_id = $1 AND id = ANY ($23::bigint[])
     AND content = '' AND content_attributes ? 'deleted') AS gone)`;

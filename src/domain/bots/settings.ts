@@ -6,19 +6,20 @@ import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 type Config = Record<string, unknown>;
 
-/** What a caller gives for a plugin bot, and what is stored. */
+/** Parameters of readSettings: the caller's settings and secrets, and the stored secrets. */
 interface GivenSettings {
   secretBox: SecretBox;
   manifest: Manifest;
   config: Config | undefined;
   secrets: Readonly<Record<string, string | null>> | undefined;
-  /** Secrets of the bot that are stored, sealed. */
+  /** The bot's stored secrets, sealed. */
   stored: Readonly<Record<string, string>>;
 }
 
 /**
- * Divides settings into those that bots may see and secrets, which are sealed; null removes a secret, and one that is not
- * named stays, unless it is given now as a setting that is no secret any more. Errors: 422 with every problem, for settings that the manifest refuses and secrets that it does not name.
+ * Divides settings into those that bots may see and secrets, which are sealed; null removes a secret. A secret without a value
+ * here stays, unless `config` has it as a setting that is no secret any more. Errors: 422 with every problem, for settings that
+ * the manifest refuses and secrets that it does not name.
  */
 export function readSettings({ secretBox, manifest, config, secrets = {}, stored }: GivenSettings): {
   config?: Config;
@@ -40,7 +41,7 @@ export function readSettings({ secretBox, manifest, config, secrets = {}, stored
   };
 }
 
-// A form that shows the settings does not have the secrets: those that it leaves out are judged as they are stored.
+// Forms that show the settings do not have the secrets: missing ones are validated with their stored values.
 function findProblems(manifest: Manifest, config: Config, storedValue: (name: string) => string | null): ErrorDetail[] {
   const whole = { ...config };
   for (const name of secretSettings(manifest.config)) {
@@ -61,7 +62,7 @@ function secretsIn(manifest: Manifest, config: Config): Record<string, string | 
   return Object.fromEntries(given.map((name) => [name, config[name] as string | null]));
 }
 
-// Of a version that marked the setting as secret.
+// Removes secrets of an earlier version that marked these settings as secret.
 function outdated(manifest: Manifest, config: Config = {}, stored: GivenSettings['stored']): Record<string, null> {
   const names = Object.keys(config).filter((name) => Object.hasOwn(stored, name) && !isNamed(manifest, name));
   return Object.fromEntries(names.map((name) => [name, null]));

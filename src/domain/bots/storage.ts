@@ -4,7 +4,7 @@ import { isMalformedValue } from '../../postgres/errors.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
-/** What values of a bot belong to: a conversation, a contact, or with neither the account as a whole. */
+/** Owner of a bot's values: a conversation, a contact, or with neither the account as a whole. */
 export interface StoragePlace {
   accountId: number;
   botId: number;
@@ -18,7 +18,7 @@ export interface StoredBytes {
   total: number;
 }
 
-/** A change of one value. `bytes` is what key and value take, `most` what the bot may store. */
+/** A change of one value. `bytes` is the size of key and value, `most` the bot's limits. */
 export type StorageWrite = { place: StoragePlace; key: string; most: StoredBytes } & (
   | { kind: 'set'; json: string; bytes: number; expiresAt: Date | null }
   | { kind: 'incr'; by: number; bytes: number }
@@ -34,7 +34,7 @@ const whoseOf = ({ accountId, botId, conversationId, contactId }: StoragePlace) 
   contactId,
 ];
 
-/** A stored value as JSON text; null when there is none, or when it has expired. */
+/** Returns a stored value as JSON text; null if there is none, or if it has expired. */
 export async function readStored(sql: Sql, place: StoragePlace, key: string, now: Date): Promise<string | null> {
   const [found] = await sql<{ value: string }>(
     `SELECT value::text AS value FROM bot_storage
@@ -48,7 +48,7 @@ const total = ['bot_storage_totals', 'bot_storage_changes']
   .map((table) => `coalesce((SELECT sum(bytes) FROM ${table} WHERE account_id = $1 AND agent_bot_id = $2), 0)`)
   .join(' + ');
 
-/** What is stored in a place, without what has expired, and in all places of the bot, with what is not deleted yet of it. */
+/** Returns the bytes of a place without expired values, and those of all places of the bot, expired values included. */
 export async function storedBytes(sql: Sql, place: StoragePlace, now: Date): Promise<StoredBytes> {
   const [found] = await sql<StoredBytes>(
     `SELECT coalesce(sum(bytes), 0)::bigint AS place, (${total})::bigint AS total FROM bot_storage
@@ -64,17 +64,17 @@ const upsert = `INSERT INTO bot_storage AS s (account_id, agent_bot_id, conversa
   ON CONFLICT (account_id, agent_bot_id, conversation_id, contact_id, key) DO UPDATE SET`;
 const setStatement = `${upsert} value = excluded.value, bytes = excluded.bytes, expires_at = excluded.expires_at,
   updated_at = excluded.updated_at`;
-// Adds to what is there now: runs in other conversations may have added to it since this run read it.
+// Adds to the present value: runs in other conversations may have added to it since this run read it.
 const incrStatement = `${upsert} updated_at = excluded.updated_at, bytes = excluded.bytes,
   expires_at = CASE WHEN s.expires_at <= $9 THEN NULL ELSE s.expires_at END,
   value = CASE WHEN s.expires_at <= $9 OR json_typeof(s.value) <> 'number' THEN excluded.value
     ELSE to_json((s.value #>> '{}')::float8 + ($6::json #>> '{}')::float8) END`;
 
-// Runs that end together do not see each other's rows: they are summed up one transaction after the other.
+// Runs that end together do not see each other's rows: their sums are checked one transaction after the other.
 const takeTurnsStatement = prepared(`SELECT pg_advisory_xact_lock(hashtextextended('bot storage ' || $2, $1))`);
 
 /**
- * Writes what a run stored, in its order. Locks the sum of what the bot stores in the account until the transaction ends.
+ * Writes the stored values of a run, in its order. Locks the sum of the bot's values in the account until the transaction ends.
  * Errors: 422 `storage_full` when other runs have filled the room meanwhile, `storage_failed` when a sum is too large by now.
  */
 export async function writeStored(tx: Transaction, writes: readonly StorageWrite[]): Promise<void> {
@@ -89,7 +89,7 @@ export async function writeStored(tx: Transaction, writes: readonly StorageWrite
   }
 }
 
-/** Why so much may not be stored, as a sentence; null when it may. */
+/** Returns the reason why the bytes exceed a limit, as a sentence; null when they do not. */
 export function whyFull(stored: StoredBytes, most: StoredBytes): string | null {
   if (stored.place > most.place) return `\`permissions.storage.maxBytes\` of the manifest allows ${most.place} bytes`;
   if (stored.total <= most.total) return null;

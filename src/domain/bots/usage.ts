@@ -1,6 +1,6 @@
 import type { Sql } from '../../postgres/sql.ts';
 
-/** What a bot's runs of one day (UTC, `YYYY-MM-DD`) took and did. */
+/** Usage of a bot on one day (UTC, `YYYY-MM-DD`). */
 export interface DayOfUsage {
   date: string;
   runs: number;
@@ -20,7 +20,7 @@ const both = `
   SELECT date, runs, prompt_tokens, completion_tokens, handoffs FROM bot_usage
   WHERE account_id = $1 AND agent_bot_id = $2 AND date >= $3::date AND date < $4::date`;
 
-/** The usage of a bot in an account, of the days from one on and before another, oldest first; days without a run are left out. */
+/** Returns a bot's usage per day in an account, from one day on and before another, oldest first, without idle days. */
 export function listUsage(
   sql: Sql,
   { accountId, botId }: { accountId: number; botId: number },
@@ -34,7 +34,7 @@ export function listUsage(
   );
 }
 
-/** The tokens that a bot has used in an account on the day (UTC) of a moment. */
+/** Returns the tokens that a bot has used in an account on the day (UTC) of a moment. */
 export async function countTokens(
   sql: Sql,
   { accountId, botId }: { accountId: number; botId: number },

@@ -29,13 +29,13 @@ interface Row {
   avatar_url: string | null;
 }
 
-/** Who asks, in which account. */
+/** The caller, and the account of the call. */
 interface Asking {
   accountId: number;
   actor: Actor;
 }
 
-// Who holds an identifier that admits reads the contact's conversations in the inbox: `$2` is the agent, null for all others.
+// Holders of an admitting identifier read the contact's conversations in the inbox: `$2` is the agent, null for all others.
 const columns = `k.contact_id, k.inbox_id, i.name, i.channel_type, i.avatar_url, CASE WHEN NOT k.admits OR $2::bigint IS NULL OR EXISTS (
   SELECT FROM inbox_members m WHERE m.account_id = $1 AND m.inbox_id = k.inbox_id AND m.user_id = $2) THEN k.source_id END
   AS source_id`;
@@ -44,7 +44,7 @@ const joined = `FROM contact_inboxes k JOIN inboxes i ON i.account_id = k.accoun
 
 const agentOf = (actor: Actor) => (seesEverything(actor) ? null : actor.id);
 
-/** The inboxes of the contacts, each once, with the external identifier that was given last there. */
+/** Returns the inboxes of the contacts, each once, with the newest external identifier there. */
 export async function findContactInboxes(
   sql: Sql,
   { accountId, actor }: Asking,
@@ -55,7 +55,7 @@ export async function findContactInboxes(
   return (await sql<Row>(statement, [accountId, agentOf(actor), contactIds])).map(toContactInbox);
 }
 
-/** All external identifiers of a contact, the newest first. */
+/** Returns all external identifiers of a contact, the newest first. */
 export async function listContactInboxes(
   sql: Sql,
   { accountId, actor }: Asking,
@@ -69,14 +69,14 @@ function toContactInbox(row: Row): ContactInbox {
   return { contactId: row.contact_id, sourceId: row.source_id, inbox: placeOf({ ...row, id: row.inbox_id }) };
 }
 
-/** What tells how a contact is reached in an inbox of a channel. */
+/** Values that determine the contact's address in an inbox of a channel. */
 interface Reach {
   channel_type: string;
   email: string | null;
   phone_number: string | null;
 }
 
-// By these channels customers are reached at an address that the contact has.
+// These channels reach customers at an address that the contact has.
 function addressFor({ channel_type: channel, email, phone_number: phone }: Reach): string | null {
   if (channel === 'Channel::Email') return email;
   if (channel === 'Channel::Sms') return phone;
@@ -84,8 +84,8 @@ function addressFor({ channel_type: channel, email, phone_number: phone }: Reach
 }
 
 /**
- * The inboxes that the actor may see and in which a conversation with the contact can begin: where the contact is known, with
- * its newest identifier; where its address is one, with that; and inboxes of the API, where one will be made (null).
+ * Returns the inboxes that the actor may see and in which a conversation with the contact can begin: where the contact is known,
+ * with its newest identifier; where its address is one, with that; and inboxes of the API, where one will be made (null).
  */
 export async function findContactable(
   sql: Sql,
@@ -108,7 +108,7 @@ export async function findContactable(
     .map(toContactInbox);
 }
 
-/** The contact who is known in the inbox by the identifier, and whether that admits its holder; null when nobody is. */
+/** Returns the contact of an identifier in the inbox, and whether it admits its holder; null when there is none. */
 export async function findContactBySource(
   sql: Sql,
   accountId: number,
@@ -121,7 +121,7 @@ export async function findContactBySource(
   return row ? { contactId: row.contact_id, admits: row.admits } : null;
 }
 
-/** The id of the contact who is known in an inbox by an identifier. Errors: 404 for the inbox, or when nobody is. */
+/** Returns the id of the contact of an identifier in the inbox. Errors: 404 for the inbox, or when there is none. */
 export async function needContactBySource(
   sql: Sql,
   accountId: number,
@@ -144,7 +144,7 @@ function placeOf({ id, name, channel_type: channelType, avatar_url: avatarUrl }:
   return { id, name, channelType, avatarUrl };
 }
 
-// FOR KEY SHARE: the inbox must not be deleted before somebody is known in it.
+// FOR KEY SHARE: the inbox must not be deleted before a contact is known in it.
 async function readInbox(sql: Sql, accountId: number, id: number): Promise<InboxRow> {
   const [inbox] = await sql<InboxRow>(
     'SELECT id, name, channel_type, avatar_url FROM inboxes WHERE account_id = $1 AND id = $2 FOR KEY SHARE',
@@ -164,7 +164,7 @@ async function lockContact(tx: Transaction, id: number): Promise<Omit<Reach, 'ch
   return contact;
 }
 
-/** An identifier to be given to a contact in an inbox. */
+/** A new identifier of a contact in an inbox. */
 export interface NewSource {
   contactId: number;
   inboxId: number;
@@ -172,12 +172,12 @@ export interface NewSource {
   sourceId: string | null;
   /** A new identifier that nobody can guess. */
   made: string;
-  /** Whether it admits its holder by the public door even if the caller chose it. */
+  /** Whether the identifier admits its holder by the public door even if the caller chose it. */
   admits?: boolean;
 }
 
 /**
- * Has a contact be known in an inbox by an external identifier; `isNew` is false when it was already. Errors: 403 for an agent
+ * Adds an external identifier of a contact in an inbox; `isNew` is false if the contact has it already. Errors: 403 for an agent
  * outside the inbox; 404 for a contact or inbox that the account does not have; 422 for an identifier of another contact, and
  * when the contact has too many there.
  */
@@ -199,7 +199,7 @@ async function checkMember({ sql, account, actor }: Transaction, inboxId: number
   throw forbidden('You are not a member of this inbox');
 }
 
-// The contact is locked: nobody else gives it an identifier at the same time, but somebody may give this one to another.
+// The contact is locked, so it gets no other identifier meanwhile; but another contact may get this one.
 async function insertSource(
   tx: Transaction,
   { contactId, inboxId, sourceId, admits }: { contactId: number; inboxId: number; sourceId: string; admits: boolean },

@@ -30,7 +30,7 @@ export interface NewContact {
   additionalAttributes: Record<string, unknown>;
 }
 
-/** Bytes of JSON that visitors may store, since nobody vouches for them. */
+/** Bytes of JSON that visitors may store, since their values are unverified. */
 export const maxVisitorAttributes = 8192;
 
 const refuseIdentifier = uniqueOr422(
@@ -91,7 +91,7 @@ export function sayUpdated(tx: Transaction, contact: Contact, changed: ChangedAt
   });
 }
 
-/** The contact of the account. Errors: 404, 403 for a bot that serves none of its conversations. */
+/** Returns the contact of the account. Errors: 404, 403 for a bot that serves none of its conversations. */
 export async function readContact(sql: Sql, accountId: number, actor: Actor, id: number): Promise<Contact> {
   const contact = await readOne(sql, Contact, { id, accountId });
   if (actor.kind !== 'agent_bot') return contact;
@@ -108,7 +108,7 @@ const orders = {
   name: { column: 'lower(name)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
   email: { column: 'lower(email)', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
   phone_number: { column: 'phone_number', ascending: 'ASC NULLS LAST', descending: 'DESC NULLS FIRST' },
-  // By the moment alone among those whom the index has in the same place.
+  // The index groups moments coarsely: contacts of one group are sorted by their exact time.
   last_activity_at: {
     column: 'activity_order',
     ascending: 'ASC, last_activity_at ASC',
@@ -122,13 +122,13 @@ export type ContactSort = keyof typeof orders;
 /** Contacts on one page: the contract's number. */
 export const contactsPerPage = 15;
 
-/** The contacts with these ids, in their order. */
+/** Returns the contacts with these ids, in their order. */
 export async function findContacts(sql: Sql, accountId: number, ids: readonly number[]): Promise<Contact[]> {
   const found = await findRows(sql, Contact, { accountId, id: [...ids] });
   return found.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
-/** One page of the account's contacts, and their total number. */
+/** Returns one page of the account's contacts, and their total number. */
 export async function listContacts(
   sql: Sql,
   accountId: number,

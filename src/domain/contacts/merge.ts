@@ -13,17 +13,17 @@ import { copyContactLabels } from './labels.ts';
 
 /** Conversations that one merge moves at most, since it is one transaction. */
 export const maxMerged = 1000;
-/** Messages that one statement gives to another author: one for all could exceed the statement timeout. */
+/** Messages that one statement assigns to another author: one for all could exceed the statement timeout. */
 const messagesAtOnce = 2000;
 
 const ofContact = `SELECT id FROM conversations WHERE account_id = $1 AND contact_id = $2 ORDER BY id LIMIT ${maxMerged + 1}`;
 
 /**
- * Makes two contacts one: the base keeps its values and takes over those that it lacks, with the conversations, notes, labels,
- * inboxes, sessions, requests with keys, stored values of bots and notes of imports of the other, which is deleted. A block of either holds.
- * Whoever has a session or a source id of the other is the base from then on. Says conversation_updated for each conversation,
- * contact_updated when the base has changed, and contact_deleted. Errors: 404; 422 for one contact as both, for more than
- * 1,000 conversations, and for attributes that would grow too large.
+ * Merges two contacts: the base keeps its values and takes over those that it lacks, with the conversations, notes, labels,
+ * inboxes, sessions, requests with keys, stored values of bots and notes of imports of the other, which is deleted. A block of
+ * either holds. Sessions and source ids of the other admit to the base from then on. Says conversation_updated for each
+ * conversation, contact_updated when the base has changed, and contact_deleted. Errors: 404; 422 for one contact as both, for
+ * more than 1,000 conversations, and for attributes that would grow too large.
  */
 export async function mergeContacts(
   tx: Transaction,
@@ -48,7 +48,7 @@ export async function mergeContacts(
   });
   const labels = await copyContactLabels(tx, { from: otherId, to: baseId });
   const lastActivityAt = latest(base.lastActivityAt, other.lastActivityAt);
-  // The identifier is unique: the other loses it first. What was not moved goes with it.
+  // The identifier is unique: the other loses it first. Rows that were not moved are deleted with it.
   await tx.sql('DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, otherId]);
   const changed = { ...update(base, values, tx.now), ...(labels ? { labels } : {}) };
   base.lastActivityAt = lastActivityAt;
@@ -127,9 +127,9 @@ async function moveMessages(tx: Transaction, baseId: number, otherId: number): P
   } while (moved.length === messagesAtOnce);
 }
 
-// Events that are still to be delivered stay in the lane of the other contact, in their order.
+// Pending deliveries stay in the lane of the other contact, in their order.
 const movedTables = ['contact_notes', 'contact_inboxes', 'contact_tokens', 'events'] as const;
-// A value of the base goes before one of the same name; the latter is deleted with its contact.
+// Values of the base win over values with the same name, which are deleted with their contact.
 const moveStored = `
   UPDATE bot_storage s SET contact_id = $2 WHERE s.account_id = $1 AND s.contact_id = $3 AND NOT EXISTS (
     SELECT FROM bot_storage b WHERE b.account_id = $1 AND b.contact_id = $2 AND b.agent_bot_id = s.agent_bot_id

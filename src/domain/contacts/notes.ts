@@ -35,7 +35,7 @@ export async function createContactNote(tx: Transaction, contactId: number, cont
   return { id: row.id, accountId: tx.account.id, contactId, content, user, createdAt: tx.now };
 }
 
-/** One page of the notes about a contact, newest first. */
+/** Returns one page of the notes about a contact, newest first. */
 export async function listContactNotes(
   sql: Sql,
   { accountId, contactId }: { accountId: number; contactId: number },

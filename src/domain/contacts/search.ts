@@ -23,8 +23,8 @@ const filterable: Filterable = {
 };
 
 /**
- * One page of the contacts whose name, e-mail address, phone number or identifier contains the text in any case, sorted by
- * name; and their total number.
+ * Returns one page of the contacts whose name, e-mail address, phone number or identifier contains the text in any case, sorted
+ * by name; and their total number.
  */
 export function searchContacts(
   sql: Sql,
@@ -34,7 +34,7 @@ export function searchContacts(
   return findPage(sql, { parameters: [accountId, containing(text)], condition: `${contactText} LIKE lower($2)` }, page);
 }
 
-/** One page of the contacts that meet the conditions, sorted by name; and their total number. Errors: 422. */
+/** Returns one page of the contacts that meet the conditions, sorted by name; and their total number. Errors: 422. */
 export function filterContacts(
   sql: Sql,
   accountId: number,

@@ -5,15 +5,15 @@ import type { Actor, Transaction } from '../../events/transaction.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
-/** Whether the actor may see every conversation of the account. */
+/** Returns whether the actor may see every conversation of the account. */
 export function seesEverything({ kind, role }: Actor): boolean {
   return kind === 'system' || role === 'administrator';
 }
 
 /**
- * The SQL condition for the conversations that an actor may see, on `c` (conversations) with `$1` the account and `$2`
- * the actor: administrators and the service see all, agents those of their inboxes and teams, bots those they serve,
- * contacts their own.
+ * Returns the SQL condition for the conversations that an actor may see, on `c` (conversations) with `$1` the account and `$2`
+ * the actor: administrators and the service see all, agents those of their inboxes and teams, bots those they serve, contacts
+ * their own.
  */
 export function visibleConversations(actor: Actor): string {
   if (actor.kind === 'agent_bot') {
@@ -49,7 +49,7 @@ async function admit(sql: Sql, actor: Actor, conversation: Conversation | null):
   return conversation;
 }
 
-// What one agent sees of an inbox and a team, the agent sees of all conversations there.
+// Visibility depends on inbox and team alone: it is computed once for each pair, not for each conversation.
 const viewers = `
   WITH asked AS (SELECT id, inbox_id, team_id FROM conversations WHERE account_id = $1 AND id = ANY ($3)),
   places AS (SELECT DISTINCT inbox_id, team_id FROM asked),
@@ -60,7 +60,7 @@ const viewers = `
   SELECT asked.id, seen.agents FROM asked JOIN seen
     ON seen.inbox_id = asked.inbox_id AND seen.team_id IS NOT DISTINCT FROM asked.team_id`;
 
-/** Which of the agents may see each of the conversations; those that none of them sees are left out. */
+/** Returns which of the agents may see each of the conversations; leaves out conversations that none of them sees. */
 export async function findViewers(
   sql: Sql,
   accountId: number,
@@ -71,7 +71,7 @@ export async function findViewers(
   return new Map(rows.map((row) => [row.id, new Set(row.agents)]));
 }
 
-/** Whether the account has the conversation, whoever may see it. */
+/** Returns whether the account has the conversation, regardless of who may see it. */
 export async function conversationExists(sql: Sql, accountId: number, id: number): Promise<boolean> {
   return (await sql('SELECT FROM conversations WHERE account_id = $1 AND id = $2', [accountId, id])).length > 0;
 }
@@ -99,7 +99,7 @@ export async function readConversation(sql: Sql, accountId: number, actor: Actor
 export async function lockConversation(tx: Transaction, id: number): Promise<Conversation> {
   if (seesEverything(tx.actor)) return (await tx.conversation(id)) ?? missing();
   if (tx.actor.kind !== 'user' || tx.holds(id)) return admit(tx.sql, tx.actor, await tx.conversation(id));
-  // In the same round trip, but by a statement of its own: what the locking one sees is from before it waited.
+  // In the same round trip, but as a statement of its own: the locking one has a snapshot from before it waited.
   const parameters = [tx.account.id, tx.actor.id, id];
   const [conversation, seen] = await Promise.all([tx.conversation(id), tx.sql(agentSees, parameters)]);
   if (!conversation) return missing();
@@ -108,7 +108,7 @@ export async function lockConversation(tx: Transaction, id: number): Promise<Con
 }
 
 /**
- * Whether conversations of the inbox may be assigned to the agent: to its members and to all administrators of the
+ * Returns whether conversations of the inbox may be assigned to the agent: to its members and to all administrators of the
  * account. False for null.
  */
 export async function mayServeInbox(

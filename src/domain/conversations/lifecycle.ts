@@ -19,7 +19,7 @@ import { sendInto } from './send.ts';
 import { stateOf } from './silence.ts';
 import { begin, checkSnooze, undergo } from './status.ts';
 
-/** What is said at the beginning of a conversation. */
+/** First message of a conversation. */
 interface FirstMessage {
   content: string;
   /** Files that are stored, and belong to no message yet. */
@@ -77,8 +77,8 @@ async function checkSurroundings(tx: Transaction, input: NewConversation): Promi
 }
 
 /**
- * Refuses who may not begin a conversation of the contact in the inbox: before its files are stored without a `lock`, and once
- * more with it. Errors: 403 for an agent outside the inbox; 404 for an inbox or contact that the account does not have.
+ * Checks that the actor may begin a conversation of the contact in the inbox: without a `lock` before files are stored, and
+ * again with it. Errors: 403 for an agent outside the inbox; 404 for an inbox or contact that the account does not have.
  */
 export async function needPlace(
   sql: Sql,
@@ -98,17 +98,18 @@ export async function needPlace(
   }
 }
 
-/** What a status is set to, and until when a snooze lasts. */
+/** New status, with the end of a snooze. */
 interface StatusChange {
   status: ConversationStatus;
   snoozedUntil: Date | null;
-  /** Whether it is an action of a run, whose record tells of it. */
+  /** Whether it is an action of a run, whose record counts the handoff. */
   inRun?: boolean;
 }
 
 /**
- * Sets a conversation's status. `pending` from a person, even if unchanged, gives the conversation to its bot. `open` from its
- * bot gives it to people, with a note that sums it up, and counts in the bot's usage. Says conversation_status_changed, and message_created for the note. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
+ * Sets a conversation's status. `pending` from a person, even if unchanged, returns the conversation to its bot. `open` from its
+ * bot hands it off, with a note that sums it up, and counts in the bot's usage. Says conversation_status_changed, and
+ * message_created for the note. Errors: 404, 403 (`bot_suppressed` for a silent bot), 422 for a snooze without an end or with
  * one that is not in the future.
  */
 export async function toggleStatus(
@@ -129,7 +130,7 @@ export async function toggleStatus(
   return conversation;
 }
 
-// A bot that opens a conversation gives it to people. One that has just written a note has told them why itself.
+// A bot that opens a conversation hands it off. If it has just written a note, that note is the explanation.
 async function explainHandoff(tx: Transaction, conversation: Conversation): Promise<void> {
   conversation.waitingSince ??= tx.now;
   const isTold = tx.unwritten.some(({ conversationId, private: isNote, sender }) => {
@@ -142,21 +143,21 @@ async function explainHandoff(tx: Transaction, conversation: Conversation): Prom
 
 /** How a bot's part in a conversation ends. */
 export interface BotEnding {
-  /** Why the bot may not speak any more. */
+  /** Reason why the bot may not speak any more. */
   silence: BotSilence;
   /** The conversation's `handoff_reason`, where it does not follow from the silence. */
   cause?: HandoffReason;
   /** The private note for the agents. */
   note: string | null;
-  /** Sums up the conversation in the note: see noteOf. */
+  /** Values that sum up the conversation in the note: see noteOf. */
   summary?: NoteSummary;
-  /** The people who get the conversation, if they are known. */
+  /** Team or agent who gets the conversation, if known. */
   to?: Parameters<typeof give>[2];
 }
 
 /**
- * Hands a conversation to people: its bot is silent until the next session, the status becomes `open` (a resolved
- * one stays so, unless the bot was in a loop), and `note` becomes a private note.
+ * Hands a conversation off to agents: its bot is silent until the next session, the status becomes `open` (a resolved one stays
+ * resolved, unless the bot was in a loop), and `note` becomes a private note.
  */
 export async function handOff(
   tx: Transaction,
@@ -168,7 +169,7 @@ export async function handOff(
   undergo(tx, conversation, { kind: 'bot_ended', reason: silence, ...(cause ? { cause } : {}) });
   conversation.waitingSince ??= tx.now;
   give(tx, conversation, to);
-  // The first handoff of a session has summed it up; what the bot itself writes is kept.
+  // The first handoff of a session has summed it up; a note that the bot itself writes is always added.
   if (note !== null && (isFirst || !summary))
     await sendInto(tx, conversation, await noteOf(tx, conversation, { words: note, summary }));
   await autoAssign(tx, conversation);

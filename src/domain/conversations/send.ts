@@ -21,13 +21,13 @@ export interface NewMessage {
   sourceId?: string | null;
   /** Files that are stored, and belong to no message yet. */
   attachments?: readonly Attachment[];
-  /** The first message of a new conversation, whose creation has decided already who has it. */
+  /** Whether it is the first message of a new conversation, whose creation has already decided its assignee. */
   isFirst?: boolean;
 }
 
 /**
- * Adds a message to a locked conversation. Says first what the message does to the conversation, then message_created, then
- * what the inbox does in reply (greeting, assignment).
+ * Adds a message to a locked conversation. Says changes of the conversation first, then message_created, then the inbox's
+ * reactions (greeting, assignment).
  */
 export async function sendInto(tx: Transaction, conversation: Conversation, input: NewMessage): Promise<Message> {
   if (input.private && input.type === 'incoming') {
@@ -35,7 +35,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   }
   const said = draftOf(input);
   if (said.attachments.length > 0) await holdFiles(tx, said.attachments);
-  // Never before the latest message, even if another process's clock, which wrote that one, is ahead.
+  // Never before the latest message, even if the clock of the process that wrote it is ahead.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
   const before = conversation.status;
   const leftBy = awaitsQuarantined(conversation) ? conversation.bot : null;
@@ -88,11 +88,11 @@ async function applyToConversation(tx: Transaction, conversation: Conversation, 
   if (tx.actor.kind === 'user') hearAgent(tx, conversation, input.isFirst ?? false);
 }
 
-// What the customer's message does to the conversation, said before message_created.
+// Changes of the conversation by the customer's message; their events precede message_created.
 function hearCustomer(tx: Transaction, conversation: Conversation): void {
   conversation.unreadCount += 1;
   conversation.waitingSince ??= tx.now;
-  // A bot in quarantine loses the conversation, so that it does not interrupt people after its release.
+  // A bot in quarantine loses the conversation, so that it does not interrupt agents after its release.
   if (awaitsQuarantined(conversation))
     undergo(tx.as(system), conversation, { kind: 'bot_ended', reason: 'bot_failed' });
   undergo(tx, conversation, { kind: 'customer_spoke' });
@@ -112,7 +112,7 @@ async function allowBot(tx: Transaction, conversation: Conversation): Promise<vo
   undergo(tx, conversation, { kind: 'spoke' });
 }
 
-// The actor of automatic messages is the system: they count neither as a person's nor as a bot's.
+// The actor of automatic messages is the system: they count neither as an agent's nor as a bot's.
 async function greet(
   tx: Transaction,
   conversation: Conversation,
@@ -133,8 +133,8 @@ function tell(
 
 /**
  * Sends a message: `incoming` in the contact's name, `outgoing` in the actor's, private for agents only. Says
- * message_created, before it conversation_status_changed when the message changes the status, and after it what the
- * inbox does in reply: message_created for a greeting, conversation_updated for an assignment. Errors: 404, 403
+ * message_created, before it conversation_status_changed when the message changes the status, and after it the inbox's
+ * reactions: message_created for a greeting, conversation_updated for an assignment. Errors: 404, 403
  * (`bot_suppressed` for a silent bot, `loop_suspected`), 422.
  */
 export async function send(

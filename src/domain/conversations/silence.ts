@@ -8,12 +8,12 @@ import type {
 import type { ServingBot } from '../../records/conversations/serving-bot.ts';
 import type { Actor } from '../../events/transaction.ts';
 
-/** What the silence of a conversation's bot depends on. */
+/** Values on which the silence of a conversation's bot depends. */
 export interface SilenceState {
   status: ConversationStatus;
-  /** How the serving bot ended its part; what another bot did does not count. */
+  /** How the serving bot ended its part; endings of other bots do not count. */
   byBot: BotSilence | null;
-  /** How people took the conversation; this silences every bot. */
+  /** How agents took the conversation over; this silences every bot. */
   byPeople: HumanSilence | null;
   /** Public messages of bots since the customer's last message. */
   streak: number;
@@ -25,7 +25,7 @@ export interface SilenceState {
   bot: 'able' | 'unable' | null;
 }
 
-/** What happens to a conversation. Changes of assignee and bot are passed after the change, all others before. */
+/** A change of a conversation. Changes of assignee and bot are passed after the change, all others before. */
 export type SilenceChange =
   /** It is created, with the requested status if any; `spoken` with a first message of the actor. */
   | { kind: 'begun'; status: ConversationStatus | null; spoken: boolean }
@@ -154,7 +154,7 @@ export function stateOf(conversation: Conversation): SilenceState {
   };
 }
 
-/** Whether a bot is told what customers write, without which it cannot answer. */
+/** Returns whether a bot receives the customers' messages, without which it cannot answer. */
 export function hearsCustomers({ events }: Pick<ServingBot, 'events'>): boolean {
   return events.includes('message_created');
 }
@@ -165,7 +165,7 @@ function isStranded({ status: present, bot, byBot, byPeople }: SilenceState): bo
   return bot === 'unable' || byBot !== null || byPeople !== null;
 }
 
-// Taken out of the bot's queue: an agent takes it for people, a bot gives it to people.
+// The conversation leaves the bot's queue: an agent takes it over, or the bot hands it off.
 function opened({ byBot, byPeople }: SilenceState, actor: ActorKind): Partial<NextSilence> {
   if (actor === 'user') return { byPeople: byPeople ?? 'human_opened' };
   return actor === 'agent_bot' ? { byBot: byBot ?? 'handed_off' } : {};

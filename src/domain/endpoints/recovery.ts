@@ -18,22 +18,22 @@ import { findAddress } from './address.ts';
 import { sweep } from '../upkeep/sweep.ts';
 import { checkOn, lockServer } from './requested-deliveries.ts';
 
-/** What is to be sent again; without `until` everything up to now, without `states` all that was given up. */
+/** Deliveries to recover; without `until` all up to now, without `states` the exhausted and cancelled ones. */
 export interface Asked {
   since: Date;
   until: Date | null;
   states: readonly Recoverable[] | null;
 }
 
-// Nobody types any more.
+// Fleeting events, such as typing, are outdated by now.
 const leftOut = fleetingEvents;
-// The first in the request: few deliveries are on their way before it is answered. The sweep does the rest.
+// Steps within the request, so that few deliveries are sent before its answer. The sweep does the rest.
 const stepsAtOnce = 2;
 
 /**
- * Sends everything again that the endpoint did not get in a time: in the order of the events of each conversation, beside
- * live deliveries, and nothing twice that is pending; neither samples nor what is fleeting. Returns the id and how many those are. Errors: 404; 403 for a system
- * bot; 409 for an endpoint that is off; 422 for a time that ends before it begins.
+ * Sends all events again that the endpoint missed in a time: in the order of the events of each conversation, beside live
+ * deliveries, and without events that are pending, samples and fleeting events. Returns the id and the number of deliveries.
+ * Errors: 404; 403 for a system bot; 409 for an endpoint that is off; 422 for a time that ends before it begins.
  */
 export async function recover(
   tx: Transaction,
@@ -50,7 +50,7 @@ export async function recover(
   return started;
 }
 
-/** Does a batch of a recovery; true when another can follow. */
+/** Does a batch of a recovery; returns true if another can follow. */
 async function goOnRecovering(tx: Transaction, id: number): Promise<boolean> {
   const { due, more } = await recoverSome(tx.sql, id, {
     leftOut,
@@ -64,7 +64,7 @@ const pageSize = 100;
 // Batches of one recovery per sweep, so that none delays the others for long.
 const batchesPerSweep = 200;
 
-/** Goes on with recoveries that were not done with in their request; returns the number of those worked on. */
+/** Continues recoveries that their requests did not complete; returns the number of those worked on. */
 export function finishRecoveries(database: Database): Promise<number> {
   return sweep<Unfinished>(database, {
     name: 'recovering deliveries',
@@ -83,7 +83,7 @@ async function goOnFor(database: Database, { id, account }: Unfinished): Promise
   return 1;
 }
 
-/** A recovery of the endpoint, and how far it got. Errors: 404. */
+/** Returns a recovery of the endpoint, and its progress. Errors: 404. */
 export async function readRecovery(
   sql: Sql,
   accountId: number,

@@ -7,20 +7,20 @@ import { countRows, createRow, findRow, save, update } from '../small-rows.ts';
 import type { NewContact } from '../contacts/contacts.ts';
 import { lockImported, noteImported, type Imported } from './imports.ts';
 
-/** A contact to be copied. */
+/** A contact to copy. */
 export interface ForeignContact {
   foreignId: number;
   contact: Omit<NewContact, 'visitorAttributes'>;
   lastActivityAt: Date | null;
   createdAt: Date;
-  /** By which identifiers it is known in inboxes; `admits`: who holds one is let in, if the contact has no other there. */
+  /** Identifiers in inboxes; `admits`: the identifier lets its holder in, if the contact has no other there. */
   sources: readonly { inboxId: number; sourceId: string; admits: boolean }[];
-  /** Titles of labels; those that the account does not have are left out. */
+  /** Titles of labels; titles that the account does not have are left out. */
   labels: readonly string[];
 }
 
 /**
- * What became of a contact: made, found by its identifier, as it was, changed, left as people changed it here, or deleted
+ * Outcome of a contact: created, found by its identifier, unchanged, updated, kept because it was changed here, or deleted
  * here.
  */
 export interface ContactOutcome {
@@ -30,8 +30,8 @@ export interface ContactOutcome {
 }
 
 /**
- * Copies contacts, each once, in one transaction; those that were copied before and changed there since are changed, unless
- * they were changed here. Says nothing: nobody hears of a contact of old as of a new one.
+ * Copies contacts, each once, in one transaction; copies that have changed in the source since are updated, unless they were
+ * changed here. Says nothing: subscribers must not take old contacts for new ones.
  */
 export async function importContacts(
   tx: Transaction,
@@ -57,10 +57,10 @@ export async function importContacts(
   return outcomes;
 }
 
-// By its inboxes and source ids: whether each admits. A contact that is being deleted is none.
+// Whether each identifier admits, by inbox and source id. A contact that is being deleted has no entry.
 type Present = ReadonlyMap<string, boolean>;
 
-/** Returns what is here of contacts that were copied, by their ids: of most of them nothing has changed, in a second run. */
+/** Returns the present state of copied contacts, by their ids: in a second run, most of them are unchanged. */
 async function findPresent(tx: Transaction, ids: readonly number[]): Promise<ReadonlyMap<number, Present>> {
   if (ids.length === 0) return new Map();
   const rows = await tx.sql<{ id: number; inbox_id: number | null; source_id: string; admits: boolean }>(
@@ -97,7 +97,7 @@ async function create(tx: Transaction, importId: number, given: ForeignContact):
   return { outcome: present ? 'found' : 'created', localId: contact.id };
 }
 
-// What it has stays; one that is being deleted gets nothing any more.
+// Adds values that the contact here lacks; a contact that is being deleted stays as it is.
 async function fill(tx: Transaction, present: Contact, { contact, lastActivityAt }: ForeignContact): Promise<void> {
   if (present.deletionRequestedAt) return;
   const { email, phoneNumber, avatarUrl, customAttributes, additionalAttributes } = contact;
@@ -114,7 +114,7 @@ async function fill(tx: Transaction, present: Contact, { contact, lastActivityAt
 
 type Attributes = Record<string, unknown>;
 
-// Attributes that would be too large with theirs stay as they are.
+// Attributes that would grow too large by the copied ones stay as they are.
 function filled(present: Attributes, theirs: Attributes): Attributes {
   const all = { ...theirs, ...present };
   return Buffer.byteLength(JSON.stringify(all)) > maxAttributeBytes ? present : all;
@@ -131,7 +131,7 @@ async function insert(tx: Transaction, { contact, lastActivityAt, createdAt }: F
   });
 }
 
-// One that was found here was never read from there: it stays as it is.
+// A contact that was found here has no version: it stays as it is.
 async function renew(
   tx: Transaction,
   importId: number,
@@ -160,8 +160,8 @@ function versionOf({ contact }: ForeignContact): string {
   return createHash('sha256').update(JSON.stringify(contact)).digest('base64url');
 }
 
-// An identifier that somebody else has here stays theirs. Whether it admits is as the last run says; not beside another one:
-// they may be of two persons, and each would lead to the conversations of both.
+// An identifier of another contact here stays that contact's. The last run decides whether it admits, but never beside another
+// identifier: they may belong to two persons, and each would lead to the conversations of both.
 async function join(tx: Transaction, contactId: number, sources: ForeignContact['sources']): Promise<void> {
   for (const { inboxId, sourceId, admits } of sources) {
     await tx.sql(

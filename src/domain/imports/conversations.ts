@@ -7,13 +7,13 @@ import { lockImported, noteImported, type Imported } from './imports.ts';
 import { importMessages, type ForeignMessage } from './messages.ts';
 import { noteMissingMessages } from './missing-messages.ts';
 
-/** A conversation to be copied, with the ids that inbox, contact, team and assignee have here. */
+/** A conversation to copy, with the ids that inbox, contact, team and assignee have here. */
 export interface ForeignConversation {
   foreignId: number;
-  /** What tells that it was changed there. */
+  /** Value that changes with the conversation in the source. */
   version: string;
   inboxId: number;
-  /** Null where nobody knows whose it was: it gets a contact of its own. */
+  /** Null if its contact is unknown: it gets a contact of its own. */
   contactId: number | null;
   status: ConversationStatus;
   /** The end of a snooze, and null in all other states. */
@@ -21,7 +21,7 @@ export interface ForeignConversation {
   priority: Priority | null;
   assigneeId: number | null;
   teamId: number | null;
-  /** Titles of labels; those that the account does not have are left out. */
+  /** Titles of labels; titles that the account does not have are left out. */
   labels: readonly string[];
   unreadCount: number;
   waitingSince: Date | null;
@@ -32,20 +32,20 @@ export interface ForeignConversation {
   lastActivityAt: Date;
 }
 
-/** Some messages of a conversation, in the order of their ids there: few enough for one statement. */
+/** Messages of a conversation in the order of their ids in the source; few enough for one statement. */
 export interface MessageBatch {
   messages: readonly ForeignMessage[];
-  /** The last message up to which all are copied with these, by its id there; null where there was none. */
+  /** Source id of the message up to which all are copied after this batch; null if there is none. */
   upTo: number | null;
-  /** Whether there are no more. */
+  /** Whether there are no more messages. */
   isLast: boolean;
-  /** A message that is left out for now, by its id there. */
+  /** Source id of a message that is left out for now. */
   postponed?: number;
 }
 
 /**
- * What became of a conversation: made, as it was, changed, left as people work on it here, deleted here, or never there for
- * want of its inbox or contact; and how many messages were added.
+ * Outcome of a conversation: created, unchanged, updated, kept because agents work on it here, deleted here, or homeless for
+ * want of its inbox or contact; and the number of added messages.
  */
 export interface ConversationOutcome {
   outcome: 'created' | 'unchanged' | 'updated' | 'kept' | 'deleted' | 'homeless';
@@ -53,10 +53,9 @@ export interface ConversationOutcome {
 }
 
 /**
- * Copies a conversation with some of its messages, each once, as they were. What changed there since is changed here, but only
- * while nothing has happened to the conversation here: afterwards messages alone are added. Says nothing: no webhook, bot or
- * reader of the feed hears of what happened long ago; the first event of the conversation is the first thing that happens
- * here.
+ * Copies a conversation with some of its messages, each once, unchanged. Later changes in the source are copied only until the
+ * conversation has an event here: afterwards only messages are added. Says nothing: webhooks, bots and readers of the feed must
+ * not take old events for new ones, and the first event of the conversation is the first that happens here.
  */
 export async function importConversation(
   tx: Transaction,
@@ -114,7 +113,7 @@ async function create(tx: Transaction, given: ForeignConversation): Promise<Held
   return { conversation, outcome: 'created' };
 }
 
-// Whoever holds one that admits would be let in, and conversations show theirs to all who see them.
+// An identifier that admits must not be copied: conversations show theirs to all agents who see them.
 async function findSource(tx: Transaction, place: { inboxId: number; contactId: number }): Promise<string | null> {
   const [row] = await tx.sql<{ source_id: string }>(
     `SELECT source_id FROM contact_inboxes WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3 AND NOT admits
@@ -151,7 +150,7 @@ async function renew(tx: Transaction, given: ForeignConversation, known: Importe
   const conversation = await tx.conversation(known.localId);
   if (!conversation) return { conversation: null, outcome: 'deleted' };
   if (known.version === given.version) return { conversation, outcome: 'unchanged' };
-  // Each event tells the state that it found: a change without one would contradict them.
+  // Each event carries the state of its time: a change without an event would contradict them.
   if (conversation.eventSequence > 0) return { conversation, outcome: 'kept' };
   return { conversation, outcome: (await change(tx, conversation, given)) ? 'updated' : 'unchanged' };
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { moment, type Sql } from '../../postgres/sql.ts';
 import { lockAccount } from '../people/seats.ts';
 
-/** What is copied record by record. */
+/** Kinds of records that are copied one by one. */
 export type ImportedKind =
   | 'inbox'
   | 'agent'
@@ -15,17 +15,17 @@ export type ImportedKind =
   | 'contact'
   | 'conversation';
 
-/** What is known here of a record of the source. */
+/** State of the copy of a record. */
 export interface Imported {
-  /** Its id there. */
+  /** Id in the source. */
   foreignId: number;
-  /** Its id here, also when it was deleted since. */
+  /** Id here, also if the record was deleted since. */
   localId: number;
-  /** What was read of it the last time, in any form that tells changes. */
+  /** Version of the record when it was last read, in any form that changes with it; null if it was found or erased here. */
   version: string | null;
-  /** Of a conversation: the last message that was copied, by its id there. */
+  /** For a conversation: source id of the last copied message. */
   cursor: number;
-  /** Of a conversation: whether all messages of that time were copied; of a contact: its notes. */
+  /** For a conversation: whether its messages were copied to the end; for a contact: whether its notes were. */
   complete: boolean;
   writtenAt: Date;
 }
@@ -42,18 +42,18 @@ interface Row {
 /** An import of the account. */
 export interface Import {
   id: number;
-  /** What is copied, such as the address of an account there. */
+  /** Source of the copies, such as the address of an account there. */
   source: string;
 }
 
-/** The imports of the account. The account is locked until the transaction ends, so that none begins meanwhile. */
+/** Returns the imports of the account. Locks the account until the transaction ends, so that none begins meanwhile. */
 export async function listImports(tx: Transaction): Promise<Import[]> {
   await lockAccount(tx);
   const statement = 'SELECT id, source FROM imports WHERE account_id = $1 ORDER BY id';
   return tx.sql<Import>(statement, [tx.account.id]);
 }
 
-/** Begins an import that the account does not have: its id. */
+/** Begins an import that the account does not have; returns its id. */
 export async function beginImport(tx: Transaction, source: string): Promise<number> {
   const rows = await tx.sql<{ id: number }>(
     'INSERT INTO imports (account_id, source, created_at) VALUES ($1, $2, $3) RETURNING id',
@@ -63,8 +63,8 @@ export async function beginImport(tx: Transaction, source: string): Promise<numb
 }
 
 /**
- * Locks the import until the transaction ends, and says what it has of these records: of two processes that copy the same
- * record at the same time, the second one finds it here.
+ * Locks the import until the transaction ends, and returns its copies of these records: of two processes that copy the same
+ * record at the same time, the second one finds the copy here.
  */
 export async function lockImported(
   tx: Transaction,
@@ -76,7 +76,7 @@ export async function lockImported(
   return findImported(tx.sql, { accountId: tx.account.id, importId }, { kind, foreignIds });
 }
 
-/** What an import has of records, of all of a kind when none are named, by their ids there. */
+/** Returns the copies of an import, by the records' source ids; all copies of a kind without `foreignIds`. */
 export async function findImported(
   sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
@@ -90,7 +90,7 @@ export async function findImported(
   return new Map(rows.map((row) => [row.foreign_id, toImported(row)]));
 }
 
-/** Copies of a kind that are not complete, behind one of them, by their ids there: a page. */
+/** Returns a page of the incomplete copies of a kind after `after`, by their source ids. */
 export async function findIncomplete(
   sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
@@ -104,7 +104,7 @@ export async function findIncomplete(
   return rows.map(({ foreign_id: id }) => id);
 }
 
-/** Returns how many copies of a kind are not complete. */
+/** Returns the number of incomplete copies of a kind. */
 export async function countIncomplete(
   sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
@@ -122,7 +122,7 @@ function toImported(row: Row): Imported {
   return { foreignId, localId, version, cursor, complete, writtenAt: moment(writtenAt) };
 }
 
-/** Notes copies, or what is known of them now; to be called in the transaction that writes them. */
+/** Records copies, or their present state; to be called in the transaction that writes them. */
 export async function noteImported(
   tx: Transaction,
   importId: number,

@@ -7,27 +7,27 @@ import { nextSilence, stateOf } from '../conversations/silence.ts';
 import { keepSilence } from '../conversations/status.ts';
 import { noteMissingFiles } from './missing-files.ts';
 
-/** A message to be copied, with its time; a contact who sent it is that of the conversation, and its files are stored, and belong to no message yet. */
+/** A message to copy, with its time. A contact as sender is the conversation's; its files are stored, without a message yet. */
 export interface ForeignMessage extends MessageDraft {
-  /** Its id there. */
+  /** Id in the source. */
   foreignId: number;
-  /** Which of its files are missing, by their places in its list there. */
+  /** Positions of its missing files in its list in the source. */
   missingFiles?: readonly number[];
-  /** The message of the conversation that it answers, by its id there. */
+  /** Source id of the message of the conversation that it answers. */
   repliesTo?: number;
 }
 
-/** Messages of one conversation, few enough for one statement, and where they are from. */
+/** Messages of one conversation, few enough for one statement, with their source. */
 interface ForeignMessages {
   importId: number;
-  /** The conversation's id there. */
+  /** Source id of the conversation. */
   foreignId: number;
   messages: readonly ForeignMessage[];
 }
 
 /**
- * Adds messages of old to a locked conversation, in the given order, as they were. Says nothing, changes neither counters nor
- * status, and asks no bot. Where people have answered there, bots that are set here later do not interrupt them.
+ * Adds old messages to a locked conversation, in their order, unchanged. Says nothing, changes neither counters nor status, and
+ * calls no bot. If agents have answered there, bots that are set here later do not interrupt them.
  */
 export async function importMessages(
   tx: Transaction,
@@ -58,12 +58,12 @@ export async function importMessages(
   if (messages.some(isAnswer)) takeForPeople(conversation);
 }
 
-// One that was left out so far has no id here.
+// Without a target the answered message was left out so far: it has no id here.
 function withTarget(attributes: Record<string, unknown>, target: number | undefined): Record<string, unknown> {
   return target === undefined ? attributes : { ...attributes, in_reply_to: target };
 }
 
-/** Returns the ids here of messages that were copied before and are answered by some of these, by their ids there. */
+/** Returns the ids here of messages that were copied before and are answered by some of these, by their source ids. */
 async function findTargets(
   tx: Transaction,
   { id }: Conversation,
@@ -86,7 +86,7 @@ function isAnswer({ sender, private: isNote, type }: ForeignMessage): boolean {
   return type === 'outgoing' && !isNote && sender.kind === 'user';
 }
 
-// A resolved conversation begins anew with the customer's next word, and a pending one is a bot's.
+// A resolved conversation begins anew with the customer's next message, and a pending one is a bot's.
 function takeForPeople(conversation: Conversation): void {
   const { status, eventSequence } = conversation;
   if (eventSequence > 0 || status === 'resolved' || status === 'pending') return;

@@ -6,29 +6,29 @@ import { attachFiles, type Attachment } from '../../records/messages/attachment.
 import { findMessage, saveMessage, type Message } from '../../records/messages/message.ts';
 import { discardFiles, holdFiles } from '../attachments/rows.ts';
 
-/** A copied message of which files are missing. */
+/** A copied message that lacks files. */
 export interface MissingFiles {
-  /** Its id here. */
+  /** Id here. */
   messageId: number;
-  /** Its id there. */
+  /** Id in the source. */
   foreignId: number;
   foreignConversationId: number;
-  /** Where the files are in its list there, from 0. */
+  /** Positions of the files in its list in the source, from 0. */
   positions: readonly number[];
 }
 
-/** What came of asking for missing files once more. */
+/** Result of another request for missing files. */
 export interface FoundFiles {
   files: readonly Attachment[];
-  /** The positions of those that are missing still. */
+  /** Positions of the files that are still missing. */
   positions: readonly number[];
-  /** What stands for all that is not copied, in `content_attributes.chatwoot.attachments`. */
+  /** Descriptions of all attachments that are not copied, for `content_attributes.chatwoot.attachments`. */
   words: readonly object[];
-  /** The text that stood for the files in a message without one; it is taken away. */
+  /** Text that stood for the files in a message without one; it is removed. */
   placeholder: string;
 }
 
-/** Notes which files of messages are missing; to be called in the transaction that writes the messages. */
+/** Records which files of messages are missing; to be called in the transaction that writes the messages. */
 export async function noteMissingFiles(
   tx: Transaction,
   importId: number,
@@ -47,7 +47,7 @@ interface Row {
   positions: number[];
 }
 
-/** Messages of which an import misses files, behind one of them: a page. */
+/** Returns a page of messages that lack files, after one of them. */
 export async function findMissingFiles(
   sql: Sql,
   { accountId, importId }: { accountId: number; importId: number },
@@ -67,8 +67,8 @@ export async function findMissingFiles(
 }
 
 /**
- * Gives files to a message of old that missed them, without telling anybody; whether it got them. One that was deleted here
- * gets none, and one that another run has given its files keeps those.
+ * Adds files to an old message that lacked them, without an event; returns whether it got them. A message that was deleted here
+ * gets none, and files that another run has added are kept.
  */
 export async function addMissingFiles(tx: Transaction, missing: MissingFiles, found: FoundFiles): Promise<boolean> {
   const message = await holdMessage(tx, missing);
@@ -111,7 +111,7 @@ async function attach(tx: Transaction, message: Message, { files, words, placeho
   if (statement) await tx.sql(statement.text, statement.parameters);
 }
 
-/** Notes what is missing still. */
+/** Records the files that are still missing. */
 async function settle(
   tx: Transaction,
   { messageId }: Pick<MissingFiles, 'messageId'>,

@@ -9,10 +9,10 @@ import { createTeam, type NewTeam } from '../people/teams.ts';
 import { createWebhook, type NewWebhook } from '../webhooks.ts';
 import { lockImported, noteImported, type ImportedKind } from './imports.ts';
 
-/** What became of a record: made, found here under its name, or copied before. */
+/** Outcome of a record: created, found here under its name, or copied before. */
 export type Outcome = 'created' | 'found' | 'unchanged';
 
-/** Which record of which import. */
+/** A record's import and source id. */
 interface Origin {
   importId: number;
   foreignId: number;
@@ -35,7 +35,7 @@ export function importInbox(
   });
 }
 
-/** Copies a label, once; one with this title is taken for it. Errors: 422 when the account has too many. */
+/** Copies a label, once; a label with this title counts as its copy. Errors: 422 when the account has too many. */
 export function importLabel(tx: Transaction, record: Origin, label: NewLabel): Promise<Copied> {
   return copy(tx, record, 'label', async () => {
     const found = await findId(tx, 'SELECT id FROM labels WHERE account_id = $1 AND title = $2', label.title);
@@ -44,7 +44,7 @@ export function importLabel(tx: Transaction, record: Origin, label: NewLabel): P
   });
 }
 
-/** Copies a team, once; one with this name is taken for it. Errors: 422 when the account has too many. */
+/** Copies a team, once; a team with this name counts as its copy. Errors: 422 when the account has too many. */
 export function importTeam(tx: Transaction, record: Origin, team: NewTeam): Promise<Copied> {
   return copy(tx, record, 'team', async () => {
     const found = await findId(tx, 'SELECT id FROM teams WHERE account_id = $1 AND name = $2', team.name);
@@ -53,7 +53,7 @@ export function importTeam(tx: Transaction, record: Origin, team: NewTeam): Prom
   });
 }
 
-/** Copies the definition of a custom attribute, once; one with this key is taken for it. Errors: 422 when there are too many. */
+/** Copies a custom attribute's definition, once; one with this key counts as its copy. Errors: 422 when there are too many. */
 export function importAttributeDefinition(
   tx: Transaction,
   record: Origin,
@@ -70,8 +70,8 @@ export function importAttributeDefinition(
 }
 
 /**
- * Copies a webhook, once, and pauses it: its receiver is still called from there. `kind` tells whose id it has there. Errors: 422
- * when the account has too many.
+ * Copies a webhook, once, and pauses it: its receiver is still called by the source. `kind` names the kind of its source id.
+ * Errors: 422 when the account has too many.
  */
 export function importWebhook(
   tx: Transaction,
@@ -89,8 +89,8 @@ const agentStatement = `SELECT s.id FROM seats s JOIN agents g ON g.account_id =
   WHERE s.account_id = $1 AND lower(s.email) = lower($2) AND s.left_at IS NULL`;
 
 /**
- * Copies an agent, once; one with this address is taken for it. A new one has no invitation yet, so that nobody gets mail from
- * an import: whoever shall work here is invited by hand. Errors: 422 when the account has too many agents.
+ * Copies an agent, once; an agent with this address counts as its copy. A new one has no invitation yet, so that an import
+ * sends no mail: agents are invited by hand. Errors: 422 when the account has too many agents.
  */
 export function importAgent(tx: Transaction, record: Origin, agent: NewAgent): Promise<Copied> {
   return copy(tx, record, 'agent', async () => {
@@ -106,8 +106,8 @@ export function importAgent(tx: Transaction, record: Origin, agent: NewAgent): P
 }
 
 /**
- * Copies an author who works there no more, once: a seat that names the author of messages, and nobody sits in. Who comes back
- * there is copied as an agent beside it.
+ * Copies an author who has left the source account, once: an empty seat that names the author of messages. An author who
+ * returns there is copied as an agent beside it.
  */
 export function importAuthor(
   tx: Transaction,

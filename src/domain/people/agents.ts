@@ -39,7 +39,7 @@ interface AgentRow {
 // The list has no pages.
 const maxAgentsPerAccount = 1000;
 
-/** Agents of the account, by name: all, or those of the given ids that exist. */
+/** Returns agents of the account, by name: all, or those of the ids that exist. */
 export async function findAgents(
   sql: Sql,
   accountId: number,
@@ -66,7 +66,7 @@ export async function findAgents(
   }));
 }
 
-/** An agent of the account. Errors: 404. */
+/** Returns an agent of the account. Errors: 404. */
 export async function readAgent(sql: Sql, accountId: number, userId: number): Promise<AgentProfile> {
   const [agent] = await findAgents(sql, accountId, [userId]);
   if (!agent) throw notFound('Agent');
@@ -146,7 +146,7 @@ function checkRights(actor: Actor, userId: number, { name, role }: AgentChanges)
  * transaction ends. Errors: 422.
  */
 export async function checkNotLastAdministrator(tx: Transaction, userId: number): Promise<void> {
-  // One lock order, so that two administrators who step down at the same time do so one after the other.
+  // Locks in one order, so that two administrators who step down at the same time do so one after the other.
   const administrators = await tx.sql<{ user_id: number }>(
     `SELECT g.user_id FROM agents g JOIN seats s ON s.account_id = g.account_id AND s.id = g.user_id
      WHERE g.account_id = $1 AND g.role = 'administrator' AND s.person_id IS NOT NULL

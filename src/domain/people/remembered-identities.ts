@@ -2,15 +2,15 @@ import { readIdentity, type Identity } from './identity.ts';
 import type { Clock } from '../../lib/ports.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
-/** The caller is not as admitted any more. */
+/** Thrown when the caller's identity has changed since admission. */
 export class OutdatedIdentity extends Error {}
 
 const maxRemembered = 1_000;
 const rememberedMs = 30_000;
 
 /**
- * Who holds which token, remembered for a moment. Whoever goes by memory has the identity verified in the transaction of what
- * is done under it.
+ * Identities of tokens, remembered for a moment. Callers that use a remembered one must verify it in the transaction of their
+ * work.
  */
 export class Identities {
   readonly #clock: Clock;
@@ -20,13 +20,13 @@ export class Identities {
     this.#clock = clock;
   }
 
-  /** The identity as it was read some time ago, or null. */
+  /** Returns the identity as it was read some time ago, or null. */
   recall(tokenHash: Buffer, accountId: number | null): Identity | null {
     const known = this.#remembered.get(keyOf(tokenHash, accountId));
     return known && known.until > this.#clock.now().getTime() ? known.identity : null;
   }
 
-  /** Reads the identity of the token with this SHA-256 in an account, and remembers it; null when nobody holds it. */
+  /** Reads and remembers the identity of the token with this SHA-256 in an account; null if the token is unknown. */
   async read(sql: Sql, tokenHash: Buffer, accountId: number | null): Promise<Identity | null> {
     const identity = await readIdentity(sql, tokenHash, accountId);
     const key = keyOf(tokenHash, accountId);
@@ -37,7 +37,7 @@ export class Identities {
     return identity;
   }
 
-  /** Forgets an identity that is not as remembered any more. */
+  /** Forgets an identity that has changed. */
   forget({ tokenHash, accountId }: Identity): void {
     this.#remembered.delete(keyOf(tokenHash, accountId));
   }

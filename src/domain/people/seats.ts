@@ -3,8 +3,8 @@ import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
 /**
- * What an account knows of an agent: an id, a name, an address and a picture of the account's own. The person (row of
- * `users`) is set when the invitation is accepted, so that nothing in the account tells whether an address is known
+ * An account's record of an agent: an id, a name, an address and a picture of the account's own. The person (row of
+ * `users`) is set when the invitation is accepted, so that nothing in the account shows whether an address is known
  * elsewhere. A seat outlives its agent, to name the author of messages; its id is never used again.
  */
 export interface Seat {
@@ -18,7 +18,7 @@ export async function lockAccount(tx: Transaction): Promise<void> {
   await tx.sql('SELECT FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [tx.account.id]);
 }
 
-/** Locks a seat until the transaction ends, by its agent's row: everybody who fills or empties the seat locks that. */
+/** Locks a seat until the transaction ends, by its agent's row, which all changes of the seat lock. */
 export async function lockSeat(tx: Transaction, seatId: number): Promise<void> {
   const scope = [tx.account.id, seatId];
   await tx.sql('SELECT FROM agents WHERE account_id = $1 AND user_id = $2 FOR NO KEY UPDATE', scope);
@@ -34,7 +34,7 @@ export async function makeSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'
   return seat?.id ?? null;
 }
 
-/** Creates a seat of somebody who is no agent any more, to name the author of messages; returns its id. */
+/** Creates a seat for a former agent, to name the author of messages; returns its id. */
 export async function addFormerSeat(tx: Transaction, { name, email }: Omit<Seat, 'id'>): Promise<number> {
   const rows = await tx.sql<{ id: number }>(
     'INSERT INTO seats (account_id, name, email, left_at, created_at) VALUES ($1, $2, $3, $4, $4) RETURNING id',
@@ -62,7 +62,7 @@ export async function makeTakenSeat(
   return seat?.id ?? null;
 }
 
-/** The seat of a person in the account, or null. */
+/** Returns the seat of a person in the account, or null. */
 export async function findSeatOf(sql: Sql, accountId: number, personId: number): Promise<Seat | null> {
   const [seat] = await sql<Seat>(
     'SELECT id, name, email FROM seats WHERE account_id = $1 AND person_id = $2 AND left_at IS NULL',
@@ -71,7 +71,7 @@ export async function findSeatOf(sql: Sql, accountId: number, personId: number):
   return seat ?? null;
 }
 
-/** The open seat with the person's e-mail address, or null; locked until the transaction ends. */
+/** Returns the open seat with the person's e-mail address, or null. Locks it until the transaction ends. */
 export async function findWaitingSeat(sql: Sql, accountId: number, personId: number): Promise<Seat | null> {
   const [seat] = await sql<Seat>(
     `SELECT s.id, s.name, s.email FROM seats s JOIN users u ON u.id = $2 AND lower(u.email) = lower(s.email)
@@ -83,7 +83,7 @@ export async function findWaitingSeat(sql: Sql, accountId: number, personId: num
 }
 
 /**
- * Gives an open seat to a person, whose picture the account then shows. The caller holds the locks of account and seat.
+ * Assigns an open seat to a person, whose picture the account then shows. The caller holds the locks of account and seat.
  * Errors: 422 when the person is an agent of the account already.
  */
 export async function takeSeat(tx: Transaction, seatId: number, personId: number): Promise<void> {

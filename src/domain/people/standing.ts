@@ -1,7 +1,7 @@
 import type { Identity } from './identity.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
-/** A person who is in an account by a token for as long as nobody ends either. */
+/** Membership of a person in an account by a token, valid until either ends. */
 export interface Standing {
   tokenHash: Buffer;
   accountId: number;
@@ -10,14 +10,14 @@ export interface Standing {
   role: 'administrator' | 'agent';
 }
 
-/** The standing of a person who was just identified in an account. */
+/** Returns the standing of a person who was just identified in an account. */
 export function standingOf({ tokenHash, accountId, entry }: Identity): Standing {
   const { id: agentId, role } = entry?.entrant ?? {};
   if (accountId !== null && agentId !== undefined && role) return { tokenHash, accountId, agentId, role };
   throw new Error('Only people have a standing');
 }
 
-/** Those who still hold their token, or are signed in, their seat and their role, by one statement. */
+/** Returns the standings that still hold: token or sign-in, seat and role are unchanged. Takes one statement. */
 export async function findStanding<Held extends Standing>(
   sql: Sql,
   held: readonly Held[],

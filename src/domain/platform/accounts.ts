@@ -9,12 +9,12 @@ import { revokeIdleTokens } from '../people/seats.ts';
 import { deleteSomeAnswers } from '../upkeep/idempotency-keys.ts';
 import { listPage, lockOne, readOne, type Page } from '../small-rows.ts';
 
-/** One page of all accounts, oldest first. */
+/** Returns one page of all accounts, oldest first. */
 export function listAccounts(sql: Sql, page: number): Promise<Page<Account>> {
   return listPage(sql, Account, {}, { page, orderBy: { id: 'asc' } });
 }
 
-/** An account. Errors: 404. */
+/** Returns an account. Errors: 404. */
 export function readAccount(sql: Sql, id: number): Promise<Account> {
   return readOne(sql, Account, { id });
 }
@@ -31,7 +31,7 @@ async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promis
   return rows.length;
 }
 
-// What imports note of their copies is as much as the copies.
+// An import has as many records of copies as copies, so they are deleted in batches too.
 async function forgetSomeCopies(tx: Transaction): Promise<number> {
   const some = `SELECT ctid FROM imported WHERE account_id = $1 LIMIT ${batch} FOR UPDATE`;
   const statement = `DELETE FROM imported WHERE account_id = $1 AND ctid = ANY (ARRAY(${some})) RETURNING 1`;
@@ -55,7 +55,7 @@ async function removeWhenEmpty(tx: Transaction): Promise<boolean> {
     'SELECT person_id AS id FROM seats WHERE account_id = $1 AND person_id IS NOT NULL AND left_at IS NULL',
     [tx.account.id],
   );
-  // These refer to nothing, so that nothing deletes them with the account.
+  // Unplaced events refer to no account, so that nothing deletes them with it.
   await tx.sql('DELETE FROM unplaced_events WHERE account_id = $1', [tx.account.id]);
   await tx.sql('DELETE FROM accounts WHERE id = $1', [tx.account.id]);
   await revokeIdleTokens(

@@ -29,13 +29,13 @@ export async function addUser({ sql, now }: OuterTransaction, profile: UserProfi
   return user;
 }
 
-/** A user. Errors: 404. */
+/** Returns a user. Errors: 404. */
 export function readUser(sql: Sql, id: number): Promise<User> {
   return readOne(sql, User, { id });
 }
 
 async function checkNotLastPlatformAdmin(sql: Sql, id: number, pointer = ''): Promise<void> {
-  // One lock order, so that two administrators who step down at the same time do so one after the other.
+  // Locks in one order, so that two administrators who step down at the same time do so one after the other.
   const admins = await sql<{ id: number }>('SELECT id FROM users WHERE platform_admin ORDER BY id FOR NO KEY UPDATE');
   const left = admins.filter((admin) => admin.id !== id);
   if (left.length > 0 || admins.length === 0) return;
@@ -95,7 +95,7 @@ async function removeWhenFree(sql: Sql, id: number): Promise<boolean> {
 }
 
 /**
- * Deletes a user, who is first removed from every account: says what deleteAgent says. Messages and notes of the user keep
+ * Deletes a user, who is first removed from every account: says the events of deleteAgent. Messages and notes of the user keep
  * no author. Errors: 404, 422 for the last administrator of an account or of the platform.
  */
 export async function deleteUser(transact: Transact<OuterTransaction>, sql: Sql, id: number): Promise<void> {

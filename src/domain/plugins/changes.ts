@@ -9,24 +9,23 @@ import { beginChange } from './registry.ts';
 import { readPlugin, type Plugin, type PluginVersion } from './rows.ts';
 import { activate, markBots, useVersion } from './versions.ts';
 
-/** The version that an administrator looked at. */
+/** Version that an administrator looked at. */
 interface LookedAt {
   version: string;
   hash: string;
 }
 
-/** What a change of the running version needs. */
+/** Services for a change of the running version. */
 interface Changing {
   seal: Seal;
   judged: Judged;
 }
 
-/** Bots that a refusal names; of the others it tells the number. */
+/** Bots that a refusal names; it counts the others. */
 const maxNamed = 10;
 
 /**
- * Has the plugin run the version that waits for approval. Errors: 404; 409 unless exactly this version with this hash is
- * waiting.
+ * Activates the pending version of the plugin. Errors: 404; 409 unless exactly this version with this hash is pending.
  */
 export async function approveVersion(
   tx: OuterTransaction,
@@ -40,8 +39,8 @@ export async function approveVersion(
 }
 
 /**
- * Withdraws the version that waits for approval: it stays installed, and the one that runs goes on. Errors: as for
- * approveVersion; 409 for a plugin of a folder.
+ * Withdraws the pending version: it stays installed, and the running one continues. Errors: as for approveVersion; 409 for a
+ * plugin of a folder.
  */
 export async function rejectVersion(tx: OuterTransaction, id: string, looked: LookedAt): Promise<Plugin> {
   const plugin = await readWaiting(tx, id, looked);
@@ -63,7 +62,7 @@ async function readWaiting(
   throw notPending(`Of \`${id}\` another one waits for approval: ${waiting}`);
 }
 
-/** Enables or disables a plugin: the bots of a disabled one do not answer, and people get their conversations. Errors: 404. */
+/** Enables or disables a plugin: bots of a disabled one do not answer, and agents get their conversations. Errors: 404. */
 export async function setEnabled(tx: OuterTransaction, id: string, enabled: boolean): Promise<Plugin> {
   await readForChange(tx, id);
   await tx.sql('UPDATE plugins SET enabled = $2, updated_at = $3 WHERE id = $1 AND enabled <> $2', [
@@ -76,8 +75,8 @@ export async function setEnabled(tx: OuterTransaction, id: string, enabled: bool
 }
 
 /**
- * Has the plugin run another installed version, or wait for approval of it. The version that runs is accepted too: then none
- * waits any more. Errors: 404; 409 for a plugin of a folder; 422 for a version that is not installed.
+ * Activates another installed version of the plugin, or makes it wait for approval. The running version is accepted too: no
+ * version is pending then. Errors: 404; 409 for a plugin of a folder; 422 for a version that is not installed.
  */
 export async function chooseVersion(
   tx: OuterTransaction,
@@ -113,7 +112,7 @@ function notPending(sentence: string): ApiError {
   return new ApiError(409, 'not_pending', sentence);
 }
 
-/** An installed version of a plugin; null when there is none. */
+/** Returns an installed version of a plugin; null when there is none. */
 export async function findVersion(sql: Sql, id: string, version: string): Promise<PluginVersion | null> {
   const [found] = await sql<{ hash: string; manifest: string }>(
     'SELECT hash, manifest FROM plugin_bundles WHERE plugin_id = $1 AND version = $2 AND released_at IS NULL',

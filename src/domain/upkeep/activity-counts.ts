@@ -4,14 +4,14 @@ import type { Database } from '../../postgres/database.ts';
 import { sweep } from './sweep.ts';
 
 const batch = 1000;
-// Batches of one account, or of attempts, in one sweep: what an upgraded database has is counted within hours.
+// Batches of one account, or of attempts, in one sweep: the events of an upgraded database are counted within hours.
 const batchesPerSweep = 50;
 const pageSize = 500;
 const deletedAtOnce = 10_000;
 
 /**
- * Adds what has happened since the last call to the hours of each account: events in the order of its feed, and attempts.
- * It is counted here and not where it happens, so that a message costs no write more.
+ * Adds events and attempts since the last call to the hours of each account; events in the order of its feed. Counting here
+ * and not in the verbs saves a write for each message.
  */
 export async function countActivity(database: Database): Promise<void> {
   await sweep<Behind>(database, {
@@ -24,7 +24,7 @@ export async function countActivity(database: Database): Promise<void> {
   });
   for (let done = 0; done < batchesPerSweep; done++) if (!(await countAttempts(database.sql))) break;
   await seeAttempts(database.sql);
-  // Of very many deliveries that wait it may take longer than a statement may: it is told, and nothing else lacks for it.
+  // With very many pending deliveries the sample may exceed the statement timeout: only it is missing then, with a log line.
   await sampleWaiting(database.sql).catch(database.failed);
 }
 
@@ -60,9 +60,9 @@ async function countEvents(database: Database, { id, is_new: isNew }: Behind): P
   return 1;
 }
 
-// One statement, so that what is counted and how far that is commit together; another process leaves out what it holds. The
-// last events of a feed may be gone with their contact: the end is the head's. What the service says itself (`sender` is null)
-// is nobody's message.
+// A single statement commits counts and position together; a batch that another process holds is skipped. The last events of
+// a feed may be gone with their contact: the end is the head's. Messages of the service itself (`sender` is null) are not
+// counted.
 const eventsStatement = `
   WITH place AS MATERIALIZED (
     SELECT position FROM report_feeds WHERE account_id = $1 FOR UPDATE SKIP LOCKED

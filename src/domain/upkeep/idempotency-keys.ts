@@ -20,7 +20,7 @@ export interface KeptAnswer {
   sealedBody: string;
 }
 
-/** An answer to store, with the names of the records that it tells of. */
+/** An answer to store, with the names of the records in it. */
 export interface StoredAnswer extends KeptAnswer {
   names: readonly string[];
 }
@@ -29,7 +29,7 @@ export interface StoredAnswer extends KeptAnswer {
 const keptMs = 24 * 3_600_000;
 /** Bytes of the stored answers of one caller: beyond them the oldest are erased, and their requests still happen only once. */
 const storedBytesPerCaller = 32 * 1024 * 1024;
-/** What the answers of earlier releases, which named nothing, have for names. */
+/** Name of all answers of earlier releases, which recorded no names. */
 const unknown = 'unknown';
 
 interface KeyRow {
@@ -38,7 +38,7 @@ interface KeyRow {
   body: string;
 }
 
-/** The stored answer to the request; null when there is none. Errors: 422 when the key was used for another request. */
+/** Returns the stored answer to the request; null if there is none. Errors: 422 when the key was used for another request. */
 export async function findKept(sql: Sql, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
   const [row] = await sql<KeyRow>(
     'SELECT fingerprint, status, body FROM idempotency_keys WHERE holder = $1 AND key = $2 AND created_at > $3',
@@ -54,8 +54,8 @@ function holderName(holder: KeyHolder): string {
 }
 
 /**
- * The stored answer to the request; when there is none, null, and the key is locked until the transaction ends. Errors:
- * 422 when the key was used for another request, 409 while another transaction holds it.
+ * Returns the stored answer to the request; if there is none, locks the key until the transaction ends and returns null.
+ * Errors: 422 when the key was used for another request, 409 while another transaction holds it.
  */
 export async function claimKey(sql: Sql, request: KeyedRequest, now: Date): Promise<KeptAnswer | null> {
   const kept = await findKept(sql, request, now);
@@ -83,7 +83,7 @@ const lockedHolder = {
     FROM contacts WHERE id = $7 AND account_id = $8 FOR KEY SHARE`,
 };
 
-/** Stores the answer to a request whose key is claimed, in the transaction of what the request changed. */
+/** Stores the answer to a request whose key is claimed, in the transaction of the request's changes. */
 export async function keepAnswer(sql: Sql, request: KeyedRequest, answer: StoredAnswer, now: Date): Promise<void> {
   const { holder, key, fingerprint } = request;
   const isToken = 'tokenId' in holder;
@@ -115,7 +115,7 @@ const eraseStatement = `
     SELECT holder, key FROM idempotency_keys WHERE names && $1::text[] AND body <> '' ORDER BY holder, key FOR UPDATE)
   UPDATE idempotency_keys k SET body = '' FROM telling WHERE k.holder = telling.holder AND k.key = telling.key`;
 
-/** Erases the stored answers that tell of records which are being deleted: their requests happened, and still do so only once. */
+/** Erases stored answers with records that are being deleted: repeated requests still have no second effect. */
 export async function eraseAnswers(sql: Sql, kind: NamedKind, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await sql(eraseStatement, [[unknown, ...ids.map((id) => nameOf(kind, id))]]);
@@ -131,8 +131,8 @@ export async function deleteSomeAnswers(sql: Sql, accountId: number, limit: numb
 }
 
 /**
- * Gives the answers of one contact to another, who may ask for them again; those of a key that the latter has used stay. What
- * tells of the one is erased with the other from then on.
+ * Gives the answers of one contact to another, who may request them again; answers to a key that the latter has used stay.
+ * Answers that name the one are erased with the other from then on.
  */
 export async function moveKeys(sql: Sql, accountId: number, { from, to }: { from: number; to: number }): Promise<void> {
   await sql(
@@ -197,7 +197,7 @@ const eraseExcess = `
     WHERE aged.bytes > $1 ORDER BY k.key FOR UPDATE OF k)
   UPDATE idempotency_keys k SET body = '' FROM excess WHERE k.holder = $2 AND k.key = excess.key RETURNING k.key`;
 
-/** Erases the oldest answers of callers that have more bytes of them stored than one may have; returns how many. */
+/** Erases the oldest answers of callers that exceed the limit of stored bytes; returns how many. */
 export async function eraseExcessAnswers(database: Database): Promise<number> {
   let erased = 0;
   for (const { holder } of await database.sql<{ holder: string }>(findExcess, [storedBytesPerCaller])) {

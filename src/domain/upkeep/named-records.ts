@@ -1,24 +1,24 @@
 import type { Sql } from '../../postgres/sql.ts';
 
-/** Records whose erasure erases what was said about them. */
+/** Records whose erasure erases stored texts about them. */
 export type NamedKind = 'account' | 'contact' | 'conversation' | 'message';
 
-/** How a record is named beside what tells of it. */
+/** Returns the name of a record that is stored beside texts about it. */
 export function nameOf(kind: NamedKind, id: number): string {
   return `${kind} ${id}`;
 }
 
 const inPath = /\/(account|contact|conversation|message)s\/(\d{1,15})(?![^/?])/g;
-// Attributes are what callers make them: what they call a contact is none of ours.
+// Attributes hold the callers' own values, which name no records.
 const othersWords = '_attributes';
 const byKey = /^(?:\w+_)?(contact|conversation|message)(?:_id)?$/;
 
-/** The names of the records in a path, such as `/accounts/1/contacts/2/notes`. */
+/** Returns the names of the records in a path, such as `/accounts/1/contacts/2/notes`. */
 export function namesInPath(path: string): string[] {
   return [...path.matchAll(inPath)].map(([, kind, id]) => nameOf(kind as NamedKind, Number(id)));
 }
 
-/** The names of the records that JSON of the API tells of, at any depth: answers, and the bodies of events. */
+/** Returns the names of the records in JSON of the API, at any depth: answers, and the bodies of events. */
 export function namesInJson(value: unknown): string[] {
   const names = new Set<string>();
   collect(value, names);
@@ -36,7 +36,7 @@ const findMissing = `
       AND NOT m.content_attributes @> '{"deleted": true}')
     ELSE false END`;
 
-/** The names among these whose record in the account is erased. */
+/** Returns the names among these whose record in the account is erased. */
 export async function findErased(sql: Sql, accountId: number, names: readonly string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set();
   const rows = await sql<{ name: string }>(findMissing, [accountId, names]);
@@ -59,7 +59,7 @@ function collect(value: unknown, names: Set<string>): void {
   }
 }
 
-// By the fields that no other record has.
+// Records are recognized by fields that no other record has.
 function kindOf(value: object): NamedKind | null {
   if ('message_type' in value) return 'message';
   if ('status' in value && ('inbox_id' in value || 'last_activity_at' in value)) return 'conversation';

@@ -13,7 +13,7 @@ const mergedAtOnce = 10_000;
 const findStatement = `
   SELECT DISTINCT agent_bot_id AS bot, account_id AS account FROM bot_storage_changes
   WHERE (agent_bot_id, account_id) > ($1, $2) ORDER BY 1, 2 LIMIT ${pageSize}`;
-// Who stores something only inserts changes, and waits for nobody.
+// Merging here lets writers insert changes only, without waiting for each other at a total.
 const mergeStatement = `
   WITH taken AS (
     DELETE FROM bot_storage_changes WHERE ctid = ANY (ARRAY(

@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../../postgres/database.ts';
 import { isOutage } from '../../postgres/errors.ts';
 
-/** A recurring task over rows: how they are found and what is done with them. */
+/** A recurring task over rows: finding them and working on them. */
 export interface SweepPlan<Item> {
   name: string;
   /** Identifies an item within the sweep; also used in the log. */
   nameOf: (item: Item) => string;
-  /** At most `pageSize` items after the given one, in a fixed order; null stands for the beginning. */
+  /** Returns at most `pageSize` items after `after`, in a fixed order; null is the beginning. */
   page: (after: Item | null) => Promise<Item[]>;
   pageSize: number;
   /** Items in one call of `work`. When a call fails, it is repeated with halves, until the failing item is alone. */
@@ -16,7 +16,7 @@ export interface SweepPlan<Item> {
   together?: (item: Item) => unknown;
   /** Returns how much was done. Items that are done or no longer due must not make it fail. */
   work: (items: readonly Item[]) => Promise<number>;
-  /** Whether after this error no other item would succeed either: it ends the sweep, which throws it. By default none does. */
+  /** Whether an error would hit all other items too: it ends the sweep, which throws it. By default none does. */
   ends?: (error: unknown) => boolean;
 }
 
@@ -30,13 +30,13 @@ interface Setback {
   until: number;
 }
 
-// By names of sweep and item. Kept per process, since each process may find out by itself.
+// Setbacks by names of sweep and item. Kept per process, since each process may find out by itself.
 const setbacksOf = new WeakMap<Database, Map<string, Setback>>();
 
 /**
  * Works on all items that the plan's pages return; returns how much was done. An item that fails does not hold back the
  * others: it is reported once at the end of the sweep and tried again at growing intervals, from 10 s to an hour. Throws
- * only when the database is unreachable, and what `ends` names.
+ * only when the database is unreachable, and errors that `ends` accepts.
  */
 export function sweep<Item>(database: Database, plan: SweepPlan<Item>): Promise<number> {
   return new Sweep(database, plan).run();
@@ -45,7 +45,7 @@ export function sweep<Item>(database: Database, plan: SweepPlan<Item>): Promise<
 // A fraction of a millisecond of a verb's work, so that a request waits no longer for a batch than for another request.
 const itemsPerTurn = 20;
 
-/** The items of a batch, with pauses in which the process does what waits meanwhile, answering requests for example. */
+/** Yields the items of a batch, with pauses in which the process does other work, answering requests for example. */
 export async function* inTurns<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   for (const [index, item] of items.entries()) {
     if (index % itemsPerTurn === 0) await turn();

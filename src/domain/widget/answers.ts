@@ -4,18 +4,18 @@ import { invalid, type ApiError } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { findProblems } from '../../schemas.ts';
 
-/** What the contact says in answer to a message that asks for a choice or an e-mail address. */
+/** A contact's answer to a message that asks for a choice or an e-mail address. */
 export interface GivenAnswer {
   /** The `value` of the chosen item, or the address. */
   content: string;
-  /** The message that asks; null for the newest that does. */
+  /** The message with the question; null for the newest one. */
   inReplyTo: number | null;
 }
 
 /** An answer that fits its question. */
 export interface Answer {
   contentAttributes: Record<string, unknown>;
-  /** The contact's e-mail address; null where that was not asked. */
+  /** The contact's e-mail address; null if the question was another one. */
   email: string | null;
 }
 
@@ -25,7 +25,7 @@ export function nothingAsked(): ApiError {
   return invalid('/content_attributes/in_reply_to', 'question', message);
 }
 
-/** Reads an answer by what the conversation's message asked. Errors: 422 where nothing was asked, or something else. */
+/** Reads an answer by its question. Errors: 422 without a question, and for an answer that does not fit it. */
 export async function readAnswer(
   tx: Transaction,
   conversation: Conversation,
@@ -53,7 +53,7 @@ function readEmail({ id }: Message, content: string): Answer {
   return { contentAttributes: { in_reply_to: id, submitted_email: email }, email };
 }
 
-// Whoever sends a choice writes its items, and nobody checks them.
+// Items come from the sender of the choice, and are not validated.
 function itemsOf({ contentAttributes: { items } }: Message): { title: string; value: string }[] {
   if (!Array.isArray(items)) return [];
   return items.flatMap((item: unknown) => {

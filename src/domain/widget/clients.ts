@@ -6,14 +6,14 @@ import { createContact, readContact, updateContact, type ContactChanges } from '
 import { contactBlocked } from './messages.ts';
 import type { Visit } from './visits.ts';
 
-/** What a client tells about its contact. */
+/** Profile of a contact, as its client sends it. */
 export type ClientProfile = Pick<ContactChanges, 'email' | 'phoneNumber' | 'avatarUrl' | 'visitorAttributes'> & {
   name: string | null | undefined;
 };
 
-/** Who the client is, or is to be. */
+/** Identity that a client claims, or will get. */
 export interface ClientClaim {
-  /** By which the contact is to be known; null for `made`. */
+  /** Identifier of the contact in the inbox; null for `made`. */
   sourceId: string | null;
   /** The site's own identifier, proven; else null. */
   identifier: string | null;
@@ -27,18 +27,17 @@ export interface Client {
   sourceId: string;
 }
 
-/** A client that was let in, and whether nobody was known by what it came with. */
+/** A client that was let in, and whether its contact is new. */
 export type OpenedClient = Client & { isNew: boolean };
 
 const nameless = 'Visitor';
-// Serializes clients by what they are known by: otherwise two would both create the contact, and one would fail.
+// Serializes clients by their identifiers: otherwise two would both create the contact, and one would fail.
 const takeTurnsStatement = `SELECT pg_advisory_xact_lock(hashtextextended('visitor ' || $2, $1))`;
 
 /**
- * Lets a client in: as the contact with the proven identifier, else as the one who is known by the `source_id`, if that admits,
- * else as a new one. Of a known contact nothing changes, but that it takes on a proven identifier where it has none. Says
- * contact_created or contact_updated. Errors: 422 for a `source_id` that does not admit, or that is of another contact than the
- * proven one.
+ * Lets a client in: as the contact with the proven identifier, else as the contact of the `source_id`, if that admits, else as a
+ * new one. A known contact stays unchanged, except that it gets a proven identifier if it has none. Says contact_created or
+ * contact_updated. Errors: 422 for a `source_id` that does not admit, or that is of another contact than the proven one.
  */
 export async function openClient(
   tx: Transaction,
@@ -86,7 +85,7 @@ function taken(): Error {
   return invalid('/source_id', 'unique', 'Another contact of the inbox has this `source_id`');
 }
 
-// Who proves an identifier that nobody has, and holds the key of a contact without one, is that contact.
+// A client that proves a new identifier and holds the key of a contact without one is that contact.
 async function identify(tx: Transaction, id: number, identifier: string | null): Promise<Contact> {
   const contact = await readContact(tx.sql, tx.account.id, tx.actor, id);
   if (identifier === null) return contact;
@@ -137,7 +136,7 @@ function createClient(tx: Transaction, profile: ClientProfile, identifier: strin
 
 /**
  * Locks the place of the visit's contact in its inbox until the transaction ends; returns the contact's id, which is another one
- * where it was merged meanwhile. Errors: 404 when it was deleted.
+ * if it was merged meanwhile. Errors: 404 when it was deleted.
  */
 export async function lockClient(tx: Transaction, { inbox, sourceId }: Visit): Promise<number> {
   const [row] = await tx.sql<{ contact_id: number }>(
@@ -149,7 +148,7 @@ export async function lockClient(tx: Transaction, { inbox, sourceId }: Visit): P
   return row.contact_id;
 }
 
-/** Changes what the client tells about its contact. Says contact_updated. Errors: 403 `contact_blocked`, 404, 422. */
+/** Changes the contact's fields that its client may set. Says contact_updated. Errors: 403 `contact_blocked`, 404, 422. */
 export async function updateClient(tx: Transaction, visit: Visit, profile: ClientProfile): Promise<Contact> {
   const contact = await updateContact(tx, await lockClient(tx, visit), {
     ...unchanged,

@@ -9,7 +9,7 @@ import { nothingAsked, readAnswer, type GivenAnswer } from './answers.ts';
 import type { Visit } from './visits.ts';
 import { begin, findCurrent, keepEmail, lockCurrent, lockVisitor } from './sessions.ts';
 
-/** The conversation that the visit's contact continues, or null. */
+/** Returns the conversation that the visit's contact continues, or null. */
 export async function readCurrent(sql: Sql, { account, inbox, contact }: Visit): Promise<Conversation | null> {
   return contact && findCurrent(sql, account.id, { inboxId: inbox.id, contactId: contact.id });
 }
@@ -19,12 +19,12 @@ async function isBlocked(sql: Sql, accountId: number, contactId: number): Promis
   return rows.length > 0;
 }
 
-/** That the visit's contact may write, before what it sends is stored; `speak` looks again. Errors: 403 `contact_blocked`. */
+/** Checks that the visit's contact may write, before files are stored; `speak` checks again. Errors: 403 `contact_blocked`. */
 export async function needUnblocked(sql: Sql, { account, contact }: Visit): Promise<void> {
   if (contact && (await isBlocked(sql, account.id, contact.id))) throw contactBlocked();
 }
 
-/** What a contact says; as an answer, where it chose or filled in what a message asks for. */
+/** Message of a contact; with `answer` if it answers the question of a message. */
 export interface Said {
   content: string;
   attachments?: readonly Attachment[];
@@ -33,8 +33,8 @@ export interface Said {
 
 /**
  * Sends a message of the visit's contact: into its unresolved conversation in the inbox, else into its newest, which is
- * reopened, else into a new one. An e-mail address that was asked for becomes the contact's. Says what `send` says, and
- * conversation_created, contact_updated. Errors: 401, 403 `contact_blocked`, 422 for an answer to what was not asked.
+ * reopened, else into a new one. A requested e-mail address becomes the contact's. Says the events of `send`,
+ * conversation_created, contact_updated. Errors: 401, 403 `contact_blocked`, 422 for an answer without a question.
  */
 export async function speak(
   tx: Transaction,
@@ -63,7 +63,7 @@ export function contactBlocked(): ApiError {
   return forbidden('You cannot send messages here any more', 'contact_blocked');
 }
 
-/** Sends what a contact answers to a message of its locked conversation. Errors: 422 for an answer to what was not asked. */
+/** Sends a contact's answer to a message of its locked conversation. Errors: 422 for an answer without a question. */
 export async function reply(
   tx: Transaction,
   conversation: Conversation | null,
@@ -76,7 +76,7 @@ export async function reply(
   return { message: await sendInto(tx, conversation, { type: 'incoming', content, contentAttributes }), conversation };
 }
 
-/** Receipts of one call; another call gives the rest. */
+/** Receipts of one call; later calls write the rest. */
 const maxReceipts = 100;
 
 async function takeUnread(tx: Transaction, conversationId: number): Promise<Message[]> {
@@ -99,7 +99,7 @@ export async function markRead(tx: Transaction, { inbox, contact }: Visit): Prom
 }
 
 /**
- * Gives the messages to the contact of a locked conversation the status `read`, the newest 100 at a time. Says message_updated
+ * Sets the status of messages to the contact of a locked conversation to `read`, the newest 100 at a time. Says message_updated
  * for each, to account webhooks only, since a receipt is no edit.
  */
 export async function markConversationRead(tx: Transaction, conversation: Conversation): Promise<void> {

@@ -5,12 +5,12 @@ import type { FileLinks } from '../../lib/file-links.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 
-/** What of a conversation its contact may see. */
+/** Fields of a conversation that its contact may see. */
 export type SeenConversation = Pick<Conversation, 'id' | 'status' | 'createdAt' | 'lastActivityAt'> & {
   assignee: { name: string } | null;
 };
 
-/** A conversation as its contact sees it: without agents' ids, labels and attributes. */
+/** Returns a conversation as its contact sees it: without agents' ids, labels and attributes. */
 export function widgetConversation({
   id,
   status,
@@ -27,7 +27,7 @@ export function widgetConversation({
   };
 }
 
-/** A public message as the contact sees it. */
+/** Returns a public message as the contact sees it. */
 export function widgetMessage(
   message: Message,
   accountId: number,

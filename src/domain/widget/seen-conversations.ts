@@ -12,10 +12,10 @@ interface Row {
   last_activity_at: string;
 }
 
-/** A conversation as its contact sees it, and whose it is. */
+/** A conversation as its contact sees it, with its inbox and contact. */
 type Found = SeenConversation & { inboxId: number; contactId: number };
 
-/** Those of the conversations that are of one of the contacts, by their ids. */
+/** Returns those of the conversations that belong to one of the contacts, by their ids. */
 export async function findSeenConversations(
   sql: Sql,
   accountId: number,
@@ -43,7 +43,7 @@ function toFound({ id, status, assignee, ...row }: Row): Found {
   };
 }
 
-/** Which of the contacts' tokens are still valid, by their ids: those of a contact that was merged are another's. */
+/** Returns which of the contacts' tokens are still valid, by their ids: a merged contact's tokens are another contact's. */
 export async function findValidTokens(
   sql: Sql,
   tokens: readonly { accountId: number; tokenId: number; contactId: number }[],

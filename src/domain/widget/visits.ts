@@ -1,16 +1,16 @@
 import type { Named } from '../../records/conversations/conversation.ts';
 import type { Sql } from '../../postgres/sql.ts';
 
-/** A call from a customer's web page or app: to which public inbox, and from which of its contacts, if known. */
+/** A call from a customer's web page or app: its public inbox, and its contact, if known. */
 export interface Visit {
   account: Named;
   inbox: Named & { channelType: string };
-  /** The inbox's sealed secrets with which an `identifier` is proven; empty when none was created. */
+  /** The inbox's sealed secrets that prove an `identifier`; empty when none was created. */
   identitySecrets: readonly string[];
   contact: { id: number; name: string; email: string | null; avatarUrl: string | null } | null;
   /** The contact's token; null without a contact, and for clients. */
   tokenId: number | null;
-  /** By which the contact's client comes in (client-visits.ts); null for the visitors of pages. */
+  /** Identifier that admits the contact's client (client-visits.ts); null for visitors of pages. */
   sourceId: string | null;
 }
 
@@ -32,8 +32,8 @@ interface VisitRow {
 }
 
 /**
- * The public inbox with the identifier, and the contact whose token for this inbox has the SHA-256; null when there is no
- * such inbox.
+ * Returns the public inbox with the identifier, and the contact whose token for this inbox has the SHA-256; null when there is
+ * no inbox.
  */
 export async function findVisit(sql: Sql, identifier: string, tokenHash: Buffer | null): Promise<Visit | null> {
   const [row] = await sql<VisitRow>(
@@ -59,7 +59,7 @@ export async function findVisit(sql: Sql, identifier: string, tokenHash: Buffer 
   };
 }
 
-/** What pages show of an inbox before anybody speaks. */
+/** Fields of an inbox that pages show before the first message. */
 export interface PublicInbox {
   name: string;
   avatarUrl: string | null;
@@ -67,7 +67,7 @@ export interface PublicInbox {
   allowedOrigins: readonly string[];
 }
 
-/** The public inbox with the identifier; null when there is none. */
+/** Returns the public inbox with the identifier; null when there is none. */
 export async function findPublicInbox(sql: Sql, identifier: string): Promise<PublicInbox | null> {
   const [row] = await sql<{ name: string; avatar_url: string | null; allowed_origins: string[] }>(
     'SELECT name, avatar_url, allowed_origins FROM inboxes WHERE identifier = $1 AND channel_type = ANY ($2)',

@@ -38,7 +38,7 @@ const answers: readonly Answer[] = [
   ...scheduleAnswers,
 ];
 
-/** Answers statements of the verbs that bots and people use from the stage. Rejects all others. */
+/** Answers statements of the verbs that bots and agents use, from the stage. Rejects all others. */
 export function sqlOf(stage: StageRows): Sql {
   return <Row>(text: string, parameters: Values = []): Promise<Row[]> => {
     const known = answers.find(({ statement }) => statement.test(text.trim()));

@@ -25,47 +25,47 @@ import { toStored } from './vectors.ts';
 
 export interface EmbedderOptions {
   database: Database;
-  /** The server and the model for an account's embeddings, read anew each time; null where there is none. */
+  /** Returns the server and the model for an account's embeddings, read anew each time; null for none. */
   serverOf: (sql: Sql, accountId: number) => Promise<ModelServer | null>;
-  /** The one of accounts that set none of their own. */
+  /** Server of accounts that set none of their own. */
   ownServer: ModelServer | null;
   embed: Embed;
-  /** Passages in one question to the server. */
+  /** Passages in one request to the server. */
   batch: number;
-  /** Accounts at the same time. */
+  /** Accounts that are worked on at the same time. */
   inFlight: number;
   /** The first pause after a failure, in milliseconds. */
   retryMs: number;
-  /** How often within a day all passages of an account are embedded anew because its model answers other vectors. */
+  /** Most times within a day that all passages of an account are embedded anew because its model's vectors changed. */
   changesPerDay: number;
-  /** The longest question to a server, in milliseconds. */
+  /** Timeout of a request to a server, in milliseconds. */
   timeoutMs: number;
-  /** Told once of an account whose passages could not be embedded several times running. */
+  /** Called once for an account whose passages failed several times in a row. */
   told: (problem: { accountId: number; error: string }) => void;
   failed: (error: unknown) => void;
 }
 
-/** Failures running after which the operator is told. */
+/** Failures in a row before the operator is informed. */
 const tellAfter = 3;
 const maxPauseMs = 3_600_000;
 const maxLookMs = 60_000;
-// Beside the question itself: reading and writing.
+// Time for reading and writing beside the request itself.
 const leaseMarginMs = 30_000;
 const deletedAtOnce = 1000;
-/** Characters of a passage that a model gets, about 500 tokens: more of it smaller models do not take. */
+/** Characters of a passage that a model gets, about 500 tokens: smaller models accept no more. */
 const maxTextChars = 2000;
-/** A text that no server refuses which takes any. */
+/** A text that every working server accepts. */
 const plainest = 'Hello';
 
-/** The name of what vectors can be compared in: those of one server and model. */
+/** Returns the name of a space of comparable vectors: those of one server and model. */
 export function spaceOf({ baseUrl, model }: ModelServer): string {
   return `${baseUrl} ${model}`;
 }
 
 /**
- * Embeds the passages of articles after they were committed, one batch of an account after the other; when poked, and when an
- * account that failed is due again. No transaction is open while a server is asked. What a process that died had taken is
- * taken again when its lease has ended.
+ * Embeds the passages of articles after their commit, one batch of an account after the other; when poked, and when an account
+ * that failed is due again. No transaction is open during a request to a server. Tasks of a process that died are taken again
+ * when their lease has ended.
  */
 export class PassageEmbedder {
   readonly #options: EmbedderOptions;
@@ -78,30 +78,30 @@ export class PassageEmbedder {
     this.#options = options;
   }
 
-  /** For one question. */
+  /** Lease that covers one request. */
   get #leaseSeconds(): number {
     return (this.#options.timeoutMs + leaseMarginMs) / 1000;
   }
 
-  /** Looks for what another configuration of the service asks for, and begins. */
+  /** Makes tasks due after a change of the service's own server, and begins. */
   async start(): Promise<void> {
     const { database, ownServer } = this.#options;
     await noticeSpace(database.sql, ownServer && spaceOf(ownServer));
     this.poke();
   }
 
-  /** Looks for work, at once or when the present look has ended. */
+  /** Looks for work, at once or after the present look. */
   poke(): void {
     this.#isPoked = true;
     if (this.#stopping.signal.aborted) return;
     this.#running ??= this.#work().finally(() => {
       this.#running = null;
-      // Who poked at the end may have written what the last look did not see.
+      // A poke near the end of a look may announce passages that the look did not see.
       if (this.#isPoked) this.poke();
     });
   }
 
-  /** Ends the questions under way. */
+  /** Ends the requests under way. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);
@@ -153,11 +153,11 @@ export class PassageEmbedder {
     if (task.is_told) await keepEmbeddingHealth(sql, task.account_id, { of: 'passages', error: null });
   }
 
-  /** All together; where the server refuses that, one after the other, each stored before the next. */
+  /** Embeds all passages at once; if the server refuses that, one after the other, each stored before the next. */
   async #embedThese(server: ModelServer, task: EmbeddingTask, passages: readonly Unembedded[]): Promise<void> {
     const together = await unlessRefused(this.#ask(server, task, passages.map(textOf)));
     if (together) return void (await this.#keep(task, passages, together));
-    // Texts are at fault, unless the server refuses this one as well: then it refuses everything.
+    // Texts are at fault, unless the server refuses this plain one as well: then it refuses everything.
     await this.#ask(server, task, [plainest]);
     if (passages.length === 1) return void (await this.#keep(task, passages, []));
     for (const passage of passages) {
@@ -168,8 +168,8 @@ export class PassageEmbedder {
   }
 
   /**
-   * Stores the vectors of passages, of which those without one are the ones that the server does not take. With `goesOn` the
-   * task stays taken. False where another process has taken it meanwhile.
+   * Stores the vectors of passages; passages without one are those that the server does not accept. With `goesOn` the task stays
+   * taken. Returns false if another process has taken it meanwhile.
    */
   async #keep(
     task: EmbeddingTask,
@@ -177,7 +177,7 @@ export class PassageEmbedder {
     vectors: readonly (readonly number[])[],
     goesOn = false,
   ): Promise<boolean> {
-    // What is stored from here on can be compared with these.
+    // Later vectors of the task must have as many dimensions as these.
     task.dimensions ??= vectors[0]?.length ?? null;
     task.failures = 0;
     const stored = passages.map((one, at) => storedOf(one, vectors[at]));
@@ -200,7 +200,7 @@ export class PassageEmbedder {
     const sql = database.sql;
     if (this.#stopping.signal.aborted) return releaseTask(sql, task);
     const isLast = task.failures + 1 >= tellAfter;
-    // The model behind the name is another one by now: what there is cannot be compared with questions any more.
+    // The model behind the name has changed: stored vectors cannot be compared with questions any more.
     if (isLast && error instanceof OtherDimensions) return this.#beginAgain(task, error);
     await setBackTask(sql, task, { pauseMs: retryMs, maxMs: maxPauseMs });
     if (!(error instanceof ModelError) && !isLockTimeout(error)) failed(error);
@@ -210,7 +210,7 @@ export class PassageEmbedder {
     if (task.failures + 1 === tellAfter) told({ accountId: task.account_id, error: sentence });
   }
 
-  // A server that answers with now this model and now that one would have all passages embedded for ever.
+  // Limited, because a server that alternates between models would have all passages embedded forever.
   async #beginAgain(task: EmbeddingTask, error: OtherDimensions): Promise<void> {
     const { database, changesPerDay, told } = this.#options;
     const { account_id: accountId } = task;
@@ -225,7 +225,7 @@ function changesTooOften(most: number, { message }: Error): string {
   return `${message}. It has changed more than ${most} times within a day: articles are embedded again a day after the first change, or when the account's \`llm\` is set`;
 }
 
-/** Thrown for vectors that cannot be compared with those that there are. */
+/** Thrown for vectors that cannot be compared with the stored ones. */
 class OtherDimensions extends ModelError {
   constructor(length: number, before: number) {
     super('bad_answer', `The model answers vectors of ${length} numbers, and answered vectors of ${before} before`);
@@ -243,7 +243,7 @@ async function unlessRefused<Result>(asked: Promise<Result>): Promise<Result | n
 
 function textOf({ title, heading, text }: Unembedded): string {
   const parts = [title, ...(heading === null ? [] : [heading]), text].map((part) => plainText(part).trim());
-  // No server takes an empty text.
+  // No server accepts an empty text.
   const whole = parts.filter((part) => part !== '').join('\n') || title || '-';
   return whole.slice(0, maxTextChars).toWellFormed();
 }

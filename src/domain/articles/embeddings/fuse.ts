@@ -2,8 +2,8 @@
 const smoothing = 60;
 
 /**
- * Puts lists of ids together, each best first, by reciprocal rank: what several lists have comes before what one of them has.
- * Of equals, what an earlier list has comes first.
+ * Merges lists of ids, each best first, by reciprocal rank: ids in several lists come before ids in one. Among equal ids those
+ * of an earlier list come first.
  */
 export function fuse(lists: readonly (readonly number[])[]): number[] {
   const scores = new Map<number, number>();

@@ -9,9 +9,9 @@ import { keepEmbeddingHealth } from './tasks.ts';
 export interface QuestionOptions {
   serverOf: (sql: Sql, accountId: number) => Promise<ModelServer | null>;
   embed: Embed;
-  /** How long a search waits, in milliseconds. */
+  /** Timeout of a search's request, in milliseconds. */
   waitMs: number;
-  /** How long a server that failed is not asked, in milliseconds. */
+  /** Pause after a server's failure, in milliseconds. */
   pauseMs: number;
   /** See Meaning. */
   least: number;
@@ -19,22 +19,22 @@ export interface QuestionOptions {
   failed: (problem: { accountId: number; error: string }) => void;
 }
 
-/** Reads or writes a little in the database; holds a connection for that long. */
+/** Runs a short piece of work in the database, with a connection for that long. */
 export type Reach = <Result>(work: (sql: Sql) => Promise<Result>) => Promise<Result>;
 
-/** What a question means; null where it cannot be told: then there are its words. Never rejects for a server's failure. */
+/** Returns the vector of a question; null if there is none, and the words must do. Never rejects for a server's failure. */
 export type ReadMeaning = (accountId: number, question: string, reach: Reach) => Promise<Meaning | null>;
 
 const maxChars = 2000;
-/** How long what an account's record says is taken as known. */
+/** How long the stored error of an account is assumed to be unchanged. */
 const knownMs = 60_000;
 const maxRemembered = 1000;
 
-/** Makes vectors of questions. While a server fails, most searches do not wait for it. */
+/** Embeds questions. While a server fails, most searches do not wait for it. */
 export class Questions {
   readonly #options: QuestionOptions;
-  // Both by performance.now(): until when a server is left alone (with the keys that accounts have for their own, one account's
-  // says nothing of another's), and what an account's record says since when.
+  // Both by performance.now(): the end of a server's pause (per account for an account's own server, whose key may be at fault),
+  // and the stored error of an account with the time of its last look.
   readonly #paused = new Map<string, number>();
   readonly #known = new Map<number, { error: string | null; at: number }>();
 
@@ -56,7 +56,7 @@ export class Questions {
       return vector ? { space, vector, least, compared } : null;
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
-      // A question that the server does not take says nothing of others.
+      // A question that the server does not accept is no failure of the server.
       if (error.code === 'refused') return null;
       forgetSome(this.#paused).set(asked, performance.now() + pauseMs);
       await this.#tell(accountId, error.message, reach);

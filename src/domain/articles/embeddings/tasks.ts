@@ -3,25 +3,25 @@ import { storableTextOrNull } from '../../../lib/text/storable.ts';
 
 const maxErrorChars = 500;
 
-/** What an account's passages need to be found by what they mean, taken by one process for the time of a lease. */
+/** Embedding of an account's passages, taken by one process for the time of a lease. */
 export interface EmbeddingTask {
   account_id: number;
-  /** The server and the model whose vectors there are; null for none. */
+  /** Server and model of the stored vectors; null for none. */
   space: string | null;
-  /** Numbers the spaces that the account has had. */
+  /** Number of the account's present space. */
   generation: number;
   /** Numbers of each vector of this space; null before the first. */
   dimensions: number | null;
-  /** The last passage that was embedded. */
+  /** Id of the last passage that was embedded. */
   done_id: number;
-  /** Failures running. */
+  /** Failures in a row. */
   failures: number;
   claim: number;
-  /** Whether the account's record says that it fails. */
+  /** Whether the account's record has an error. */
   is_told: boolean;
 }
 
-/** A passage that has no vector yet. */
+/** A passage without a vector. */
 export interface Unembedded {
   id: number;
   title: string;
@@ -30,7 +30,7 @@ export interface Unembedded {
   text: string;
 }
 
-/** A vector of a passage; null for one that the server does not take. */
+/** A vector of a passage; null for one that the server does not accept. */
 export interface EmbeddedPassage {
   id: number;
   signs: string | null;
@@ -47,13 +47,13 @@ const claimStatement = `
   RETURNING t.account_id, t.space, t.generation, t.dimensions, t.done_id, t.failures, t.claim,
     a.passages_error IS NOT NULL AS is_told`;
 
-/** Takes the task that has been due for longest; null when none is. */
+/** Takes the task that has been due for longest; returns null when none is due. */
 export async function claimTask(sql: Sql, leaseSeconds: number): Promise<EmbeddingTask | null> {
   const [task] = await sql<EmbeddingTask>(claimStatement, [leaseSeconds]);
   return task ?? null;
 }
 
-/** Milliseconds until a task is due; null when none will be. */
+/** Returns the milliseconds until a task is due; null when none will be. */
 export async function untilNextTask(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }>(
     `SELECT (extract(epoch FROM min(due_at) - now()) * 1000)::float8 AS ms FROM embedding_tasks WHERE due_at < 'infinity'`,
@@ -61,7 +61,7 @@ export async function untilNextTask(sql: Sql): Promise<number | null> {
   return row?.ms ?? null;
 }
 
-/** Makes the tasks of accounts without a server of their own due where the service's server or model is another now. */
+/** Makes the tasks of accounts without a server of their own due if the service's server or model has changed. */
 export async function noticeSpace(sql: Sql, space: string | null): Promise<void> {
   await sql(
     `UPDATE embedding_tasks t SET due_at = now() FROM accounts a
@@ -70,10 +70,10 @@ export async function noticeSpace(sql: Sql, space: string | null): Promise<void>
   );
 }
 
-// A task that another process has taken meanwhile is that process's.
+// Excludes a task that another process has taken meanwhile.
 const ours = 'account_id = $1 AND claim = $2';
 
-// The account's row before its task, as who sets another server does, and without holding up who inserts what refers to it.
+// The account's row before its task, as in a change of the server, and without blocking inserts of rows that refer to it.
 const held = 'held AS MATERIALIZED (SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE)';
 const allAnew = 'generation = t.generation + 1, dimensions = NULL, done_id = 0, failures = 0, due_at = now()';
 const forgetErrors = `
@@ -86,7 +86,7 @@ const beginStatement = `
     FROM held WHERE account_id = held.id AND ${ours} RETURNING account_id
   ) ${forgetErrors}`;
 
-/** Begins with all passages anew, for another server or model, or for none; what failed before says nothing of it. */
+/** Begins with all passages anew, for another server or model, or for none; clears earlier errors. */
 export async function beginSpace(sql: Sql, task: EmbeddingTask, space: string | null): Promise<void> {
   await sql(beginStatement, [task.account_id, task.claim, space]);
 }
@@ -105,17 +105,17 @@ const restStatement = `
   RETURNING 1`;
 
 /**
- * Begins with all passages anew, because the model behind the same name is another one. Where that has happened `most` times
- * within a day, it leaves everything as it is until the day is over, and returns false.
+ * Begins with all passages anew, because the model behind the same name has changed. If that has happened `most` times within
+ * a day, changes nothing until the day is over, and returns false.
  */
 export async function beginAgain(sql: Sql, task: EmbeddingTask, most: number): Promise<boolean> {
   const begun = await sql(againStatement, [task.account_id, task.claim, most]);
   if (begun.length > 0) return true;
-  // What another process has taken is neither.
+  // No row: another process has taken the task, which is neither begun anew nor postponed.
   return (await sql(restStatement, [task.account_id, task.claim])).length === 0;
 }
 
-/** The next passages without a vector, in the order in which they were written. */
+/** Returns the next passages without a vector, in the order of their ids. */
 export function findUnembedded(sql: Sql, task: EmbeddingTask, limit: number): Promise<Unembedded[]> {
   return sql<Unembedded>(
     `SELECT p.id, a.title, p.heading, p.text FROM article_passages p
@@ -125,8 +125,8 @@ export function findUnembedded(sql: Sql, task: EmbeddingTask, limit: number): Pr
   );
 }
 
-// Passages that were deleted while the server was asked are left out. What a passage says never changes: changed articles have
-// other passages.
+// Leaves out passages that were deleted during the request. The text of a passage never changes: changed articles have other
+// passages.
 const keepStatement = `
   WITH task AS (
     UPDATE embedding_tasks SET done_id = $3, dimensions = $4, failures = 0, due_at = now() + make_interval(secs => $6)
@@ -147,8 +147,8 @@ const keepStatement = `
   SELECT FROM task`;
 
 /**
- * Stores the vectors of passages, which are found by them from then on, and gives the task back, or has it taken for so many
- * seconds more. False where the task is another process's.
+ * Stores the vectors of passages, which searches use from then on, and releases the task or extends its lease by
+ * `leaseSeconds`. Returns false if the task is another process's.
  */
 export async function keepVectors(
   sql: Sql,
@@ -159,7 +159,7 @@ export async function keepVectors(
   return (await sql(keepStatement, parameters)).length > 0;
 }
 
-/** Deletes vectors of an account, so many at most; returns how many there were. */
+/** Deletes up to `limit` vectors of an account; returns their number. */
 export async function deleteVectors(sql: Sql, task: EmbeddingTask, limit: number): Promise<number> {
   const rows = await sql(
     `DELETE FROM passage_signs WHERE account_id = $1 AND passage_id IN (
@@ -177,19 +177,19 @@ const wakeStatement = `
   UPDATE embedding_tasks t SET due_at = now() WHERE t.account_id = $1 AND t.due_at = 'infinity' AND t.space IS NOT NULL
     AND EXISTS (SELECT FROM article_passages p WHERE p.account_id = $1 AND p.id > t.done_id)`;
 
-/** Ends a task that has nothing to do; one whose articles somebody is writing at the moment is due again soon. */
+/** Ends a task that has nothing to do; makes it due soon if articles of the account are being written. */
 export async function settleTask(sql: Sql, task: EmbeddingTask): Promise<void> {
   await sql(settleStatement, [task.account_id, task.claim]);
-  // Whoever wrote articles before the first statement had its lock did not find the task settled, and woke nobody.
+  // A writer that committed before the first statement had its lock did not find the task settled, and woke nobody.
   await sql(wakeStatement, [task.account_id]);
 }
 
-/** Gives a task back, for another process to go on with. */
+/** Releases a task, for another process to continue. */
 export async function releaseTask(sql: Sql, task: EmbeddingTask): Promise<void> {
   await sql(`UPDATE embedding_tasks SET due_at = now() WHERE ${ours}`, [task.account_id, task.claim]);
 }
 
-/** Puts a task off, for twice as long with each failure running. */
+/** Postpones a task, for twice as long with each failure in a row. */
 export async function setBackTask(
   sql: Sql,
   task: EmbeddingTask,
@@ -203,8 +203,8 @@ export async function setBackTask(
 }
 
 /**
- * Stores why the account's passages, or its questions, cannot be embedded, for its record; null when they can. Since when it is
- * so stays as long as it is so.
+ * Stores the error of the account's passages, or of its questions, for its record; null when there is none. The time since
+ * which it fails stays until it succeeds.
  */
 export async function keepEmbeddingHealth(
   sql: Sql,

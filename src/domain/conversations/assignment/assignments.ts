@@ -12,7 +12,7 @@ import { undergo } from '../status.ts';
 export interface Assignment {
   assigneeId?: number | null | undefined;
   teamId?: number | null | undefined;
-  /** A bot that gets it in place of a person; null gives it back to its inbox's bot. */
+  /** A bot that gets it in place of an agent; null returns it to its inbox's bot. */
   botId?: number | null | undefined;
 }
 
@@ -54,13 +54,13 @@ async function findAssignee(tx: Transaction, inboxId: number, agentId: number): 
   return { id: agent.id, name: agent.name };
 }
 
-/** Who gets a conversation; null takes it from whoever has it, undefined leaves the present one. */
+/** New assignee and team of a conversation; null removes the present one, undefined leaves it. */
 interface Holders {
   assignee?: Named | null;
   team?: Named | null;
 }
 
-/** Gives a locked conversation to an agent, a team or both. Says conversation_updated. */
+/** Assigns a locked conversation to an agent, a team or both. Says conversation_updated. */
 export function give(tx: Transaction, conversation: Conversation, next: Holders): void {
   sayGiven(tx, conversation, handOver(tx, conversation, next));
 }

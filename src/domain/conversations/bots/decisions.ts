@@ -2,7 +2,7 @@ import { findDecided, type DecidedRow } from '../../../deliveries/log/decisions.
 import { moment, type Sql } from '../../../postgres/sql.ts';
 import type { Conversation, Named } from '../../../records/conversations/conversation.ts';
 
-/** What was decided about one event, and what became of it. */
+/** Decision about one event, and its result. */
 export interface BotDecisionRecord {
   event: { id: number; name: string };
   /** The bot that served the conversation; null when it is deleted. */
@@ -10,14 +10,14 @@ export interface BotDecisionRecord {
   chosenBy: 'conversation' | 'inbox' | null;
   /** Whether the bot was called. */
   called: boolean;
-  /** Why the bot did not get the event, or did nothing; null when it did its part. `waiting`: it is still to be called. */
+  /** Reason why the bot did not get the event, or did nothing; null when it did its part. `waiting`: its call is pending. */
   reason: string | null;
   /** The last run, of a bot inside the service. */
   runId: number | null;
   createdAt: Date;
 }
 
-/** The latest decisions about the conversation's bot, newest first. */
+/** Returns the latest decisions about the conversation's bot, newest first. */
 export async function listDecisions(
   sql: Sql,
   { id, account, eventSequence }: Conversation,

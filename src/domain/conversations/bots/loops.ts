@@ -22,8 +22,8 @@ export class LoopSuspected extends ApiError {
 }
 
 /**
- * Locks a conversation in which a bot is going to speak; null when there is none. In the same round trip it reads how much
- * bots have spoken there.
+ * Locks a conversation in which a bot is going to speak; null when there is none. Reads the number of recent bot messages there
+ * in the same round trip.
  */
 export async function holdForBot(tx: Transaction, id: number): Promise<Conversation | null> {
   const [conversation, count] = await Promise.all([tx.conversation(id), countLastMinute(tx, id)]);
@@ -31,7 +31,7 @@ export async function holdForBot(tx: Transaction, id: number): Promise<Conversat
   return conversation;
 }
 
-/** Like holdForBot, of a conversation that was read before; `speaking` is how often the bot is going to speak. */
+/** Like holdForBot, for a conversation that was read before; `speaking` is the number of messages that the bot will send. */
 export function presumeForBot(tx: Transaction, presumed: Presumed, speaking: number): Conversation {
   const bound = { toCome: speaking, since: minuteBefore(tx.now), most: maxBotMessagesPerMinute };
   const conversation = tx.presumeConversation(presumed, verifying(tx.account.id, presumed, bound));
@@ -50,12 +50,12 @@ export async function refuseLoop(tx: Transaction, conversation: Conversation): P
   tx.botMessages.set(id, lastMinute + 1);
 }
 
-// The transaction's time, an object of its own, by which a run that changes several things counts once.
+// The transaction's time is an object of its own: a run that changes several things counts once.
 const countedAt = new WeakMap<Conversation, Date>();
 
 /**
- * Counts a private note or a change of a bot in a locked conversation: with all that its transaction changes there as one.
- * What the customer says, a pause of a minute, and giving the conversation back begin the count anew. Errors: 403
+ * Counts a private note or a change of a bot in a locked conversation, together with all other changes of its transaction
+ * there. A message of the customer, a pause of a minute, and returning the conversation to the bot reset the count. Errors: 403
  * `loop_suspected`.
  */
 export function countBotChange(tx: Transaction, conversation: Conversation): void {
@@ -67,7 +67,7 @@ export function countBotChange(tx: Transaction, conversation: Conversation): voi
   Object.assign(conversation, { botChanges: inRow + 1, botChangedAt: tx.now });
 }
 
-/** Begins the count of countBotChange anew. */
+/** Resets the count of countBotChange. */
 export function forgetBotChanges(conversation: Conversation): void {
   conversation.botChanges = 0;
 }

@@ -26,8 +26,8 @@ const filterable: Filterable = {
 };
 
 /**
- * One page of the conversations that the actor may see and that meet the conditions, the last active ones first; and their
- * total number. Errors: 422.
+ * Returns one page of the conversations that the actor may see and that meet the conditions, the last active ones first; and
+ * their total number. Errors: 422.
  */
 export async function filterConversations(
   sql: Sql,

@@ -18,7 +18,7 @@ export const conversationsPerPage = 25;
 const countOf = { all: 'all', me: 'mine', unassigned: 'unassigned', assigned: 'assigned' } as const;
 
 /**
- * One page of the conversations that the actor may see and that match the filter, with their counts.
+ * Returns one page of the conversations that the actor may see and that match the filter, with their counts.
  * Errors: 404 for an inbox or a team that the account does not have.
  */
 export async function listConversations(
@@ -38,8 +38,8 @@ export async function listConversations(
 }
 
 /**
- * Counts the conversations that the actor may see and that match the filter, whoever has them. Errors: 404 for an inbox or a
- * team that the account does not have.
+ * Counts the conversations that the actor may see and that match the filter, whatever their assignee. Errors: 404 for an inbox
+ * or a team that the account does not have.
  */
 export async function countConversations(
   sql: Sql,

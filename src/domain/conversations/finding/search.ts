@@ -23,10 +23,10 @@ const sampledMessages = 2_000;
 const matchesOfCommonText = 10;
 const searchedMessages = 15_000;
 
-// Whoever sees no more conversations than these searches them one by one for a text that is common elsewhere.
+// Up to this number of visible conversations are searched one by one for a text that is common elsewhere.
 const maxSearchedConversations = 5_000;
 
-/** Which messages a search reads: a statement for rows read beforehand, FROM, and a condition, for a restricted actor. */
+/** Parts of a search statement: rows that are read beforehand, FROM, and a condition for a restricted actor. */
 interface Searched {
   looked: string;
   from: string;
@@ -45,10 +45,10 @@ interface Row {
 }
 
 /**
- * One page of the conversations that the actor may see with a public message that contains the text in any case, newest
- * match first; and their total number. A text that many messages contain that the actor may see is searched for in the
- * account's newest 15,000 messages only, so that a search takes no longer the more messages there are: `isExact` is false
- * then, and `count` counts within these messages.
+ * Returns one page of the conversations that the actor may see with a public message that contains the text in any case, newest
+ * match first; and their total number. A text that is common in messages that the actor may see is searched for in the
+ * account's newest 15,000 messages only, so that the time of a search does not grow with the messages: `isExact` is false then,
+ * and `count` counts within these messages.
  */
 export async function searchConversations(
   sql: Sql,
@@ -82,18 +82,18 @@ export async function searchConversations(
 
 interface Sample {
   sampled: number;
-  /** Matches in the sample, of anybody's messages and of those that the actor may see. */
+  /** Matches in the sample: among all messages, and among those that the actor may see. */
   everywhere: number;
   matches: number;
-  /** How many conversations the actor sees, and their inboxes. */
+  /** Number of conversations that the actor sees, and their inboxes. */
   seen: number;
   inbox_ids: string[] | null;
   /** Whether all messages of the database are the account's; null without any. */
   is_alone: boolean | null;
 }
 
-// Matches count only where the actor may see them: what is common elsewhere must not show in the answer. It only decides by
-// which way the same answer is found.
+// The choice depends on visible matches: a text that is common elsewhere must not show in the answer. Other matches only decide
+// which statement finds the same answer.
 async function chooseWay(
   sql: Sql,
   actor: Actor,
@@ -125,7 +125,7 @@ function newestMessages(limit: number): string {
       WHERE m.account_id BETWEEN $1 AND $1 ORDER BY m.account_id DESC, m.id DESC LIMIT ${limit}`;
 }
 
-// What visibleConversations needs.
+// Joins the conversations that the condition of visibleConversations refers to.
 function conversationsFor(actor: Actor): string {
   if (seesEverything(actor)) return '';
   return 'JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id';
@@ -146,9 +146,9 @@ function ownConversations(actor: Actor): Searched {
   };
 }
 
-// The trigrams lead with the account, so that a search reads no other account's matches; but its place in the index lists every
-// message of the account, and takes most of the time of a rare text. Where there is no other account's message, it is left out:
-// with the addition the planner cannot use it.
+// The trigram index leads with the account, so that a search reads no other account's matches; but the account's entry lists
+// every message of the account, and takes most of the time of a rare text. If all messages are the account's, an addition
+// to the column keeps the planner from using it.
 const statements: Record<Way, (actor: Actor) => string> = {
   every: (actor) => statement({ looked: 'SELECT LIMIT 0', ...visibleMessages(actor, 'messages m') }),
   alone: (actor) =>
