@@ -13,7 +13,7 @@ export interface Figure {
   cost?: Cost;
 }
 
-/** A value and what it is the value of. */
+/** A value and its name. */
 export interface Named {
   name: string;
   value: number;
@@ -38,7 +38,7 @@ export interface Setting {
 /** A path that can be run alone, by its name. */
 export interface Bench {
   name: string;
-  /** A database of its own, or none; `account`: runs in a generated account, once for each size asked for. */
+  /** A database of its own, or none; `account`: runs in a generated account, once for each requested size. */
   needs: 'nothing' | 'database' | 'account';
   /** It is ended after this time; generating the account does not count. */
   boundMs: number;

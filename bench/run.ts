@@ -102,7 +102,7 @@ function refuse(reason: string): never {
   process.exit(1);
 }
 
-/** Adds what the bench measured. One that fails or takes too long says so, and the others go on. */
+/** Adds the bench's figures. If it fails or takes too long, prints why and goes on with the others. */
 async function measure(bench: Bench, setting: Setting): Promise<void> {
   console.error(`${bench.name}${setting.rows ? `, ${setting.rows} rows` : ''} …`);
   const late = Promise.withResolvers<never>();

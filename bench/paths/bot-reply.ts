@@ -58,7 +58,7 @@ function bareIsolate(): Promise<number[]> {
   });
 }
 
-/** Tells, at each commit of a message, when it was seen. */
+/** SQL that announces each commit of a message. */
 const announcing = `
   CREATE OR REPLACE FUNCTION bench_announce() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN PERFORM pg_notify('bench', NEW.conversation_id || ' ' || NEW.sender_kind); RETURN NULL; END $$;

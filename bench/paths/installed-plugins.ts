@@ -23,7 +23,7 @@ export const installedPlugins: Bench = {
   run: ({ databaseUrl }) =>
     withClient(databaseUrl, async (database) => {
       const env = serviceEnv(databaseUrl);
-      // The first start makes the tables and what they hold.
+      // The first start creates the tables and their first rows.
       await withService(env, async () => undefined);
       const without = await memoryOf(env, database, () => 'faq');
       await install(database);

@@ -74,7 +74,7 @@ async function costOfEach(databaseUrl: string, database: Client, snoozed: number
   );
 }
 
-// Whether any is there, not how many: to count them again and again takes a part of what the machine has for the waking.
+// Looks whether any is left, without counting them: repeated counts would take processor time from the waking.
 async function isAny(database: Client, status: 'open' | 'snoozed'): Promise<boolean> {
   const { rows } = await database.query('SELECT FROM conversations WHERE account_id = 1 AND status = $1 LIMIT 1', [
     status,

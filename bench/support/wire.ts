@@ -5,12 +5,12 @@ import { median } from './figures.ts';
 const alarmsName = 'switchboard-alarms';
 const lengthBytes = 4;
 
-/** `clock`: what the alarm clock asks on connections of its own counts too. */
+/** `clock`: counts the statements of the alarm clock on its own connections, too. */
 interface WireOptions {
   clock: boolean;
 }
 
-/** Stands between a service and its database, and counts what passes, whoever issued it and however. */
+/** A proxy between a service and its database that counts all trips and statements. */
 export class Wire {
   /** The database, by way of this proxy. */
   readonly url: string;

@@ -23,7 +23,7 @@ const shortWords = 3;
 
 /** Where the bot remembers the last message that it answered. */
 const answeredKey = 'answered';
-// For as long as the rest of a burst may be on its way; what is kept for ever fills up what a bot may store in an account.
+// Covers the time in which the rest of a burst may arrive. It expires, because a bot's storage in an account is limited.
 const answeredSeconds = 86_400;
 
 export default defineBot<Settings>({
@@ -60,7 +60,7 @@ async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   const keyword = leaveAtKeyword(ctx, said);
   if (keyword) return handOff(ctx, keyword);
   const question = cut(said);
-  // A picture, say: what was asked before is not what is asked now.
+  // A picture, for example: an earlier question is not the present one.
   if (question.trim() === '') return handOff(ctx, { cause: 'no_answer', reason: 'The customer wrote no words' });
   const passages = await findPassages(ctx, question, hasModel);
   const outcome = await answer(ctx, { question, passages, hasModel, more });
@@ -88,7 +88,7 @@ async function findPassages(ctx: Ctx, question: string, hasModel: boolean): Prom
   );
 }
 
-// Nobody who writes or pastes very much may have the bot fail: a call takes so much and no more.
+// Cut, because a call has a size limit, and a long text must not make the bot fail.
 function cut(text: string, chars = askedChars): string {
   return text.trim().slice(0, chars).toWellFormed();
 }

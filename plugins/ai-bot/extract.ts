@@ -9,14 +9,14 @@ interface Found {
   words?: readonly string[];
 }
 
-/** Up to three sentences of a passage that follow one another and have most of what the question asks for in them. */
+/** Returns up to three consecutive sentences of a passage that contain the most words of the question. */
 export function extract({ text, words = [] }: Found, question: string): string {
   const sentences = text.split(sentenceEnd).filter((sentence) => sentence.trim() !== '');
   const counts = sentences.map(words.length > 0 ? countOf(words) : likenessTo(question));
   let best = { at: 0, count: -1 };
   for (const at of sentences.keys()) {
     const count = counts.slice(at, at + sentencesAtMost).reduce((sum, one) => sum + one, 0);
-    // The earliest of equals; but not one that begins with sentences that say nothing of it.
+    // Prefers the earliest of equals, unless it begins with sentences that contain none of the words.
     if (count > best.count || (count === best.count && counts[best.at] === 0 && (counts[at] ?? 0) > 0))
       best = { at, count };
   }

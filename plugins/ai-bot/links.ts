@@ -17,7 +17,7 @@ const bareHost =
 /** Characters that end a sentence after a link, and do not belong to it. */
 const trailing = '.,;:!?)]*_';
 
-/** Links within links at most; who hides them deeper wants no answer to be read. */
+/** Maximum of links within links; a text that hides them deeper is dropped. */
 const maxRounds = 10;
 
 /**

@@ -29,7 +29,7 @@ export interface Prepared {
   phases: StartPhases;
 }
 
-/** Runs the service until a signal shuts it down; resolves when it is ready and has said where. */
+/** Runs the service until a signal shuts it down; resolves when it is ready and has printed its address. */
 export async function serve(prepared: Prepared): Promise<void> {
   const { config, log, embedded, registry, keptIn, watchPlugins, phases } = prepared;
   const app = await phases.run(
@@ -56,7 +56,7 @@ export async function serve(prepared: Prepared): Promise<void> {
   if (isStopping()) return;
   await logStart(log, config, app);
   if (config.role !== 'engine') {
-    // Behind the start: whoever opens a page before waits for it.
+    // Built after the start: a page that is opened earlier waits for it.
     app.preparePages().catch((error: unknown) => log.error({ err: error }, 'pages not built'));
     const left = leavePass({ config, url }, { database: app.database, random: systemRandom });
     await left.catch((error: unknown) => log.warn({ err: error }, 'no pass left for commands'));

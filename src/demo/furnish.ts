@@ -63,7 +63,7 @@ const labels = [
   { title: 'complaint', description: 'Somebody is unhappy', color: '#dc2626' },
 ];
 
-/** Everything that happens in the demo account; a webhook that is switched off by its receiver hears of it no more. */
+/** All events of the demo account; a webhook that its receiver has switched off gets no more. */
 const subscriptions = [
   'conversation_created',
   'conversation_updated',

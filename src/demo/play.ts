@@ -12,7 +12,7 @@ const subscriptions = ['message_created', 'conversation_status_changed'];
 
 /**
  * Plays customers, bots, a person and a failing webhook on the running service, prints each step, and removes what it made.
- * Throws OperatorError for what is missing.
+ * Throws OperatorError when something is missing.
  */
 export async function demo(call: CallService): Promise<void> {
   const interrupt = new AbortController();

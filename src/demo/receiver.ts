@@ -39,9 +39,9 @@ export interface KeptPost {
   /** Why not. */
   problem: string | null;
   webhook: Omit<PlayWebhook, 'secrets'> | null;
-  /** The account: the webhook's, else the one that the body names. */
+  /** The webhook's account, else the account that the body names. */
   account_id: number | null;
-  /** The beginning of the body; empty where a record that it told of is erased. */
+  /** The beginning of the body; empty where a record in it was erased. */
   body: string;
   /** Size of the whole body. */
   bytes: number;
@@ -66,13 +66,13 @@ const hangMs = 60_000;
 const heldAtMost = 100;
 const unavailable = 503;
 
-/** Takes webhooks, keeps the last 200 of them in memory, and answers as it is told to. */
+/** Takes webhooks, keeps the last 200 of them in memory, and answers according to its mode. */
 export class Receiver {
   mode: PlayMode = 'ok';
   readonly #options: ReceiverOptions;
   readonly #held = new Set<AbortController>();
   #kept: KeptPost[] = [];
-  /** The records that bodies tell of. */
+  /** Names of the records in the bodies. */
   readonly #names = new WeakMap<KeptPost, readonly string[]>();
   #last: number;
   #isStopping = false;
@@ -148,7 +148,7 @@ export class Receiver {
   }
 }
 
-// Tests tell of records that never were, and a deletion of nothing that was deleted.
+// Leaves out tests, whose records never existed, and deletions, whose records are gone anyway.
 function namesIn({ event, verified }: KeptPost, { header, body }: Post): string[] {
   if (!verified || header('webhook-test') !== '') return [];
   const names = namesInJson(fieldsOf(body.toString()));

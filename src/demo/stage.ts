@@ -14,7 +14,7 @@ export type Message = Shape<'resources/message'>;
 const patienceMs = 30_000;
 const lookMs = 150;
 
-/** The running service as the demo uses it: what it makes there, it removes at its end. */
+/** The running service as the demo uses it; at its end it removes everything that it has created. */
 export class Stage {
   readonly call: CallService;
   /** The path of the account. */
@@ -53,7 +53,7 @@ export class Stage {
     return made;
   }
 
-  /** Makes a webhook to the built-in receiver, whose posts are told as they arrive. */
+  /** Creates a webhook to the built-in receiver, and prints its posts as they arrive. */
   async openHook(subscriptions: readonly string[]): Promise<string> {
     const { url } = await this.call<PlayState>('GET', '/play/requests');
     const own = `${url}/demo-${systemRandom.uuid()}`;
@@ -97,7 +97,7 @@ export class Stage {
     });
   }
 
-  /** Waits for it, and tells meanwhile what the receiver gets. Throws OperatorError when it does not come. */
+  /** Waits until `look` returns a value, and prints the receiver's posts meanwhile. Throws OperatorError after the time limit. */
   async until<Value>(what: string, look: () => Promise<Value> | Value): Promise<Exclude<Value, false | undefined>> {
     for (let waited = 0; waited < patienceMs; waited += lookMs) {
       await this.#hear();
@@ -118,7 +118,7 @@ export class Stage {
     await this.#hear();
   }
 
-  /** Removes what the demo made. */
+  /** Removes everything that the demo created. */
   async clear(): Promise<void> {
     await this.setMode(this.#modeBefore);
     for (const path of this.#made.toReversed()) await this.call('DELETE', path);
@@ -137,7 +137,7 @@ export class Stage {
   }
 }
 
-/** Prints lines; what others wrote cannot change the terminal. */
+/** Prints lines; texts of others cannot change the terminal. */
 export function say(line: string): void {
   for (const one of line.split('\n')) process.stdout.write(`${printable(one)}\n`);
 }

@@ -16,7 +16,7 @@ export interface EngineOptions {
   deliver: Record<EndpointKind, Deliver>;
   /** Deliveries in progress in this process, by kind of endpoint. */
   inFlight: Record<EndpointKind, number>;
-  /** Deliveries in progress that somebody asked for (resends, recoveries, tests), of each kind and to one endpoint. */
+  /** Limits of requested deliveries in progress (resends, recoveries, tests), of each kind and to one endpoint. */
   resent: { inFlight: number; endpointInFlight: number };
   /** Deliveries that may wait without a slot in this process. */
   room?: WaitingRoom;
@@ -24,7 +24,7 @@ export interface EngineOptions {
   endpointInFlight: number;
   leaseSeconds: number;
   holdAttempts: number;
-  /** Milliseconds between two surveys of what is due while something is; without, surveys grow rare. */
+  /** Milliseconds between two surveys while anything is due; otherwise surveys grow rare. */
   pollMs: number;
   /** Called when something becomes due later, with the milliseconds until then. */
   retries?: ((inMs: number) => void) | undefined;

@@ -44,7 +44,7 @@ const surveyed = 1_000;
 const maxQuiet = { live: 20, side: 240 };
 /** Lanes that become due one after the other are surveyed together. */
 const gatherMs = 50;
-/** A lane's turn: so many deliveries under one lease, begun within this time, while other lanes of its endpoint wait. */
+/** A lane's turn while other lanes of its endpoint wait: deliveries under one lease, and milliseconds in which they begin. */
 const turnDeliveries = 10;
 const turnMs = 1_000;
 
@@ -140,7 +140,7 @@ export class Pump {
     this.#nextDueAt = Infinity;
   }
 
-  // The safety net, for what nobody announced. Surveys are frequent while anything is due, and follow the known due times.
+  // A safety net for missed announcements. Surveys are frequent while anything is due, and follow the known due times.
   #rest(): void {
     if (this.#timer) clearTimeout(this.#timer);
     if (!this.#isOn) return;

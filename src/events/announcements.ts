@@ -32,7 +32,7 @@ export interface WebhookNotice {
   reason: string;
 }
 
-/** Announces what was committed already; within a transaction see Transaction.announce. */
+/** Announces work that has been committed; within a transaction, use Transaction.announce. */
 export function announce<Topic extends keyof Announcements>(
   { announcements }: Database,
   topic: Topic,
@@ -50,7 +50,7 @@ export function onAnnounced<Topic extends keyof Announcements>(
   announcements.on(topic, listener);
 }
 
-/** That something may be due at an endpoint, live or asked for. */
+/** Something may be due at an endpoint, live or requested. */
 export function dueAt(
   { kind, id }: Pick<TouchedEndpoint, 'kind' | 'id'>,
   accountId: number,

@@ -24,7 +24,7 @@ export interface SlaBreach {
   policy: Named;
 }
 
-/** A call that a bot asked for: by its name, with its data, at a moment. */
+/** A call that a bot has scheduled: its name, its data and its time. */
 export interface ScheduledCall {
   name: string;
   data: unknown;
@@ -54,13 +54,13 @@ export interface Subject {
 
 type Build = (subject: Subject, links: FileLinks) => Record<string, unknown>;
 
-/** The audiences of an event, with what each gets. */
+/** The audiences of an event, with the part that each gets. */
 export interface Entry {
   /** Builds the body for account webhooks, without `event` and `sequence`; absent when they do not receive the event. */
   account?: Build;
   /** Builds the body for the conversation's bot; absent when bots do not receive the event. */
   bot?: Build;
-  /** The row whose deletion the event tells; the event must not be deleted with it. */
+  /** The row whose deletion the event announces; the event must not be deleted with it. */
   ends?: 'conversation' | 'contact';
   /** It is fleeting: it gets no number among the events of its conversation, and a delivery that fails is not repeated. */
   fleeting?: true;

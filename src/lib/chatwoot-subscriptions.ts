@@ -21,7 +21,7 @@ const usual = known.filter((name) => !name.startsWith('conversation_typing'));
 /** Events for the webhook of an API inbox: everything that happens in it. */
 export const ofChannel = known.filter((name) => !name.startsWith('contact_'));
 
-/** Leaves out events that do not exist here; where none is left, our route refuses what was asked for. */
+/** Leaves out events that do not exist here; if none is left, our route refuses the request. */
 export function readSubscriptions(names: unknown): unknown {
   if (!Array.isArray(names)) return names;
   const kept = names.filter((name: unknown) => typeof name === 'string' && known.includes(name));

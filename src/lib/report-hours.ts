@@ -1,4 +1,4 @@
-// How the hours of reports are written, by whoever counts, and read.
+// Names and SQL by which the hours of reports are written and read.
 
 /** Names of an hour's measures; reasons of handoffs and numbers of steps follow the colon. */
 export const measures = {

@@ -25,7 +25,7 @@ export class SharedClock implements Clock {
   #following: NodeJS.Timeout | null = null;
   #measureAgain: () => void = () => undefined;
 
-  /** An own clock that is given counts as one that does not jump, unless a steady one is given too. */
+  /** If only `own` is passed, it counts as a clock that does not jump; pass `steady` otherwise. */
   constructor(own?: Clock, steady?: () => number) {
     this.#own = own ?? systemClock;
     this.#steadyMs = steady ?? (own ? () => own.now().getTime() : steadyMs);

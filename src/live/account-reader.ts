@@ -49,7 +49,7 @@ export class AccountReader {
     if (!this.#isReading) void this.#read();
   }
 
-  /** Whether the feed, which goes so far, is not read up to its end. */
+  /** Whether the feed goes beyond the position that was read. */
   isBehind(head: number): boolean {
     return head !== this.#head;
   }

@@ -26,7 +26,7 @@ export function openPlace(secretBox: SecretBox, accountId: number, cursor: strin
   ]);
 }
 
-/** Errors: 410 when events behind the place are not kept any more, or when the feed never went so far. */
+/** Errors: 410 when events behind the place are not kept any more, or when the place is beyond the feed's end. */
 export function checkKept({ position, floor }: Place, { dropped, head }: Kept): void {
   const isOld = position < dropped && floor < dropped;
   // A database that was restored from a backup gives its positions once more, to other events.

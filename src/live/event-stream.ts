@@ -16,7 +16,7 @@ export class EventStream extends LiveStream {
   readonly #types: Following['types'];
   readonly #conversationId: Following['conversationId'];
 
-  /** `makesRoom` is called when the client has read what waited. */
+  /** Calls `makesRoom` when the client has read all waiting bytes. */
   constructor({ standing, place, types, conversationId }: Following, makesRoom: () => void) {
     super(place, makesRoom);
     this.standing = standing;

@@ -13,7 +13,7 @@ export interface WrittenEvent extends FeedEvent {
   visitor?: ToldVisitor | undefined;
 }
 
-// Bytes that wait for a slow reader; what is behind them stays in the database.
+// Bytes that wait for a slow reader; later events stay in the database.
 const waitingBytes = 64 * 1024;
 
 /**
@@ -30,7 +30,7 @@ export abstract class LiveStream extends Readable {
   #isClosed = false;
   #told: number;
 
-  /** `makesRoom` is called when the client has read what waited. */
+  /** Calls `makesRoom` when the client has read all waiting bytes. */
   constructor(place: Place, makesRoom: () => void) {
     super({ highWaterMark: waitingBytes });
     this.place = place;
@@ -79,7 +79,7 @@ export abstract class LiveStream extends Readable {
     this.send(Buffer.from(`: heartbeat\n${id}\n`));
   }
 
-  /** Ends the stream, with what it has taken; a client that reads nothing is cut. */
+  /** Ends the stream after its pending bytes; a client that reads nothing is cut off. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -94,7 +94,7 @@ export abstract class LiveStream extends Readable {
     this.#makesRoom();
   }
 
-  /** Sends the bytes, which tell the client all up to the place. */
+  /** Sends the bytes, which contain everything up to the place. */
   protected send(bytes: Buffer): void {
     this.#told = this.place.position;
     this.#hasRoom = this.push(bytes);

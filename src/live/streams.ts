@@ -24,7 +24,7 @@ export interface StreamsOptions {
   failed: (error: unknown) => void;
   /** Milliseconds between two heartbeats of a stream. */
   heartbeatMs?: number;
-  /** Milliseconds between two looks at who may still follow, and at feeds that nobody told of. */
+  /** Milliseconds between two checks of the followers' rights, and of feeds whose announcement was missed. */
   lookMs?: number;
   /** Milliseconds between two looks at whether bots are at work for contacts who wait. */
   typingMs?: number;

@@ -59,7 +59,7 @@ const maxOrigins = 5_000;
  * meets a server's closing is an attempt that failed: it may not be repeated at once, since it may have arrived.
  */
 const keepAliveMs = 1_500;
-/** The longest a connection lives, whatever its server asks for, so that a changed DNS record takes effect. */
+/** Maximum lifetime of a connection, even if its server allows more: a changed DNS record must take effect. */
 const connectionLifeMs = 60_000;
 // The library is loaded with the first connection: a start makes none.
 const loadUndici = (): typeof Undici => createRequire(import.meta.url)('undici') as typeof Undici;

@@ -22,7 +22,7 @@ export interface BrokenPackage {
   problems: readonly string[];
 }
 
-/** A folder of packages and what was read in it: a package, or why it is none. Its name is the id that it claims. */
+/** A folder and the package in it, or the reason why there is none. Its name is the id that it claims. */
 export type FolderReading = PackageFolder & (ReadPackage | { problems: readonly string[] });
 
 /** The packages in folders at the time they were read; of two that claim an id, the first has it. */

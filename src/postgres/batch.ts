@@ -89,7 +89,7 @@ export class Batch {
     if (name) this.#kept.set(name, null);
   };
 
-  /** From here on: what the client passes on from the server. */
+  /** Handlers below: messages that the client passes on from the server. */
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     const sent = this.#sent[this.#answered];
     if (sent)

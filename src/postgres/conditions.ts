@@ -5,10 +5,10 @@ import { containing } from './like.ts';
 type Operator = 'equal_to' | 'not_equal_to' | 'contains' | 'is_present';
 type Value = string | number | boolean;
 
-/** A condition of a filter: what is at `key`, and the values that it is compared with, of which one suffices. */
+/** A condition of a filter: the value at `key` must match one of the values. */
 export interface Condition {
   key: string;
-  /** The key is that of an attribute, whatever else is called so. */
+  /** The key is that of an attribute, even if a field has the same name. */
   isAttribute: boolean;
   operator: Operator;
   values: readonly Value[];
@@ -112,7 +112,7 @@ function equationSql(condition: Condition, field: Field, bind: Bind): string {
   return `(${objects.join(' OR ')})`;
 }
 
-// Filters often come with texts, whatever the attribute holds.
+// Filters often come with texts, even for attributes of other types.
 function spellingsOf(value: Value): Value[] {
   if (typeof value !== 'string') return [value, String(value)];
   if (wholeNumber.test(value)) return [value, Number(value)];

@@ -23,7 +23,7 @@ export interface DatabaseOptions extends TimeLimits {
   warn: (message: string) => void;
   /** Called with errors of background work that has no caller: work after a commit, and sweeps. */
   failed: (error: unknown) => void;
-  /** Makes the links to files that events tell of. */
+  /** Makes the links to files in events. */
   fileLinks?: FileLinks;
   /** Another pool of this process on the same database; the two share announcements. */
   beside?: Database;
@@ -69,7 +69,7 @@ export class Database {
   /** Runs a statement on a connection of its own, as a transaction of its own. */
   readonly sql: Sql = (text, parameters) => SqlTransaction.single(this.#pool, text, parameters);
 
-  /** Runs statements in one transaction, which records no events: what changes state for others is a `transact`. */
+  /** Runs statements in one transaction, which records no events: use `transact` for changes that others must see. */
   async transaction<Done>(work: (sql: Sql) => Promise<Done>): Promise<Done> {
     const transaction = await this.begin();
     try {

@@ -6,7 +6,7 @@ export interface TouchedEndpoint {
   kind: 'webhook' | 'bot';
   id: number;
   accountId: number;
-  /** Whether they are beside the live ones: somebody asked for them. */
+  /** Whether they are requested deliveries, beside the live ones. */
   isSide?: boolean;
 }
 
@@ -77,7 +77,7 @@ export class WakeCalls {
     });
   }
 
-  /** Tells the other processes, soon. */
+  /** Notifies the other processes, soon. */
   tell({ events = false, plugins = false, deliveries = [], placed = [] }: Partial<News>): void {
     if (this.#stopping.signal.aborted) return;
     this.#events ||= events;
@@ -92,7 +92,7 @@ export class WakeCalls {
     this.#telling ??= this.#tellAll();
   }
 
-  /** Resolves when what was to be told is told, and the connection is closed. */
+  /** Resolves when pending notifications are sent and the connection is closed. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     if (this.#retry) clearTimeout(this.#retry);

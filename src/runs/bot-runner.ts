@@ -151,7 +151,7 @@ export class BotRunner {
     });
   }
 
-  // The customer must not wait for a bot that cannot answer: people get the conversation, with a note that says why.
+  // The customer must not wait for a bot that cannot answer: hands off to agents, with a note of the reason.
   async #fail(run: RunOfFound, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
     const { input, bot } = run;
     let quarantine: Quarantine | null = null;
@@ -168,7 +168,7 @@ export class BotRunner {
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
   }
 
-  // The delivery is older than what keeps the bot from answering: people get the conversation at once.
+  // The bot became unfit after the delivery was made: hands off to agents at once.
   #passOver(
     input: BotEvent,
     bot: BotToRun,

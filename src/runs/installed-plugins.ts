@@ -13,7 +13,7 @@ export interface InstalledPlugin {
 
 interface InstalledPluginsOptions {
   database: Database;
-  /** How often a process looks whether plugins have changed, though nobody told. */
+  /** Milliseconds between two checks for changed plugins whose announcement was missed. */
   pollMs: number;
   /** Characters of code and manifests that are kept in memory, of the plugins that ran last. */
   maxChars: number;
@@ -90,7 +90,7 @@ export class InstalledPlugins {
     return [...this.#runnable].map(([id, { version }]) => `${id}@${version}`);
   }
 
-  /** Reads again what runs, if plugins have changed. */
+  /** Reads the active plugins again if any have changed. */
   async refresh(): Promise<void> {
     const sql = this.#options.database.sql;
     const revision = await readRevision(sql);

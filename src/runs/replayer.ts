@@ -12,7 +12,7 @@ import { isInterruption, isOutcomeOfSandbox } from './sandbox-outcomes.ts';
 export interface Replay {
   /** Whether it ended as recorded, with the same actions, byte for byte. */
   identical: boolean;
-  /** `diverged`: it asked for something else than the record answers. */
+  /** `diverged`: its calls differ from those in the record. */
   outcome: string;
   actions: Record<string, unknown>[];
 }

@@ -164,7 +164,7 @@ function messagesIn({ event, body }: BotEvent, { calls }: RunResult): number[] {
   return [...about, ...heard].map(({ id }) => id);
 }
 
-/** The record of a run; `error` replaces the sandbox's own, for what went wrong after the run. */
+/** Returns the record of a run; `error` replaces the sandbox's own if a failure followed the run. */
 export function recordOf(
   { input, bot, pack, config, seed, clock, tokens, result }: Run,
   outcome: string,

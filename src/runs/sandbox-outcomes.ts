@@ -20,12 +20,12 @@ const sandboxOutcomes: ReadonlySet<string> = new Set([
   'load_failed',
 ]);
 
-/** Whether the sandbox ended a run so: other outcomes are what the service made of its actions afterwards. */
+/** Whether the outcome comes from the sandbox; others come from committing the run's actions. */
 export function isOutcomeOfSandbox(outcome: string): boolean {
   return sandboxOutcomes.has(outcome);
 }
 
-/** Whether a run that ended so may have been interrupted while it waited. */
+/** Whether a run with this outcome may have been interrupted while it waited. */
 export function isInterruption(outcome: string): boolean {
   return interruptions.has(outcome);
 }

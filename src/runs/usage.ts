@@ -21,7 +21,7 @@ interface Passage {
 
 const maxTokens = 2 ** 31 - 1;
 
-/** The tokens of a run's recorded calls: the service's own count, whatever the bot says. */
+/** Returns the tokens of a run's recorded calls, as the service counted them. */
 export function tokensOf(calls: readonly Pick<RecordedCall, 'name' | 'output'>[]): TokenUsage {
   const answers = calls
     .filter(({ name, output }) => name === 'llm.chat' && output)

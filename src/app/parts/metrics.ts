@@ -49,7 +49,7 @@ export class Metrics {
     };
   }
 
-  /** Counts the tokens of what `chat` asks. */
+  /** Counts the tokens of requests through `chat`. */
   measuredChat(chat: Chat): Chat {
     return async (...question) => {
       const answer = await chat(...question);
@@ -66,7 +66,7 @@ export class Metrics {
     this.#cpu.observe({ plugin }, cpuSeconds);
   }
 
-  /** Everything, in the text format of Prometheus. Without the database, what is known without it. */
+  /** Returns all metrics in the text format of Prometheus; those of the process alone if the database is not available. */
   async text(sources: Sources): Promise<string> {
     const counted = [
       this.requests,

@@ -74,7 +74,7 @@ function demoHint({ demo, dataDir }: Config): string[] {
   ];
 }
 
-/** The text that Ctrl-C prints: what the shutdown waits for, and how to skip the wait. */
+/** Returns the text that Ctrl-C prints: the reason why the shutdown waits, and how to skip the wait. */
 export function farewell({ requests, deliveries }: { requests: number; deliveries: number }, delayMs: number): string {
   const waits = `${requests} requests and ${deliveries} deliveries under way`;
   return `\nStopping: waiting for ${waits}, ${delayMs / 1000} s at most. Press Ctrl-C again to end at once.\n`;

@@ -95,7 +95,7 @@ export async function insertTest(
   return made.id;
 }
 
-// Lanes first, in their order; the statements after it see what is so under their locks.
+// Locks the lanes first, in their order; the statements after it read the state under the locks.
 const lockStatement = `
   SELECT l.id FROM lanes l WHERE l.account_id = $1 AND l.id IN (
     SELECT o.lane_id FROM deliveries d JOIN deliveries o ON ${siblings} AND o.state = 'pending'

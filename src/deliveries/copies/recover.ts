@@ -14,7 +14,7 @@ export interface Wanted {
   states: readonly Recoverable[];
 }
 
-/** A recovery, and what became of its deliveries so far. */
+/** A recovery, and the states of its deliveries so far. */
 export interface Recovery extends Wanted {
   id: number;
   endpoint: Endpoint;
@@ -185,7 +185,7 @@ const stopStatement = `
   UPDATE recoveries SET phase = 'stopped'
   WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND phase IN ('gather', 'release')`;
 
-/** Stops what recoveries of the account's endpoint have not made due yet; waits for a batch in progress. */
+/** Stops recoveries of the account's endpoint before they make further deliveries due; waits for a batch in progress. */
 export async function stopRecoveries(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<void> {
   await sql(stopStatement, [accountId, kind, id]);
 }

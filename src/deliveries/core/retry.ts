@@ -54,7 +54,7 @@ const maxRetryAfterMs: Readonly<Record<EndpointKind, number>> = { webhook: 10 * 
 const overloadWaitMs = minute;
 const overloadStatuses: ReadonlySet<number | null> = new Set([429, 502, 503, 504]);
 const maxJitter = 0.2;
-/** The status by which a receiver says that it wants no more deliveries. */
+/** Status of a receiver that wants no more deliveries. */
 export const goneStatus = 410;
 const wholeSeconds = /^\d{1,10}$/;
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -12,7 +12,7 @@ export interface Wire {
   times: OutboundTimes;
 }
 
-/** How an attempt ended for its delivery, and what follows. */
+/** The result of an attempt for its delivery, and the next step. */
 export interface Verdict {
   /** `pending`: another attempt follows. */
   state: 'pending' | 'delivered' | 'exhausted' | 'cancelled';

@@ -10,12 +10,12 @@ export interface Waiting {
   oldestPendingAt: Date | null;
 }
 
-/** How the last attempts on an endpoint went, and what waits for it. */
+/** Results of the last attempts on an endpoint, and its pending deliveries. */
 export interface RecentAttempts extends Waiting {
   /** Attempts that ended with a result, of the endpoint's newest deliveries. */
   attempts: number;
   succeeded: number;
-  /** Milliseconds of those that were answered; null when none was. */
+  /** Milliseconds of answered attempts; null when none was answered. */
   p50: number | null;
   p95: number | null;
 }
@@ -51,13 +51,13 @@ const waitingStatement = `
     WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL
     LIMIT ${maxWaiting}) waiting`;
 
-/** Looks at what waits of the account's for the endpoint. */
+/** Reads the account's pending deliveries to the endpoint. */
 export async function lookAtWaiting(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<Waiting> {
   const [row] = await sql<{ pending: number; oldest: string | null }>(waitingStatement, [accountId, kind, id]);
   return { pending: row?.pending ?? 0, oldestPendingAt: momentOrNull(row?.oldest ?? null) };
 }
 
-/** Looks at the account's newest deliveries to the endpoint, and at what is pending. */
+/** Reads the account's newest deliveries to the endpoint, and the pending ones. */
 export async function lookAtAttempts(sql: Sql, accountId: number, endpoint: Endpoint): Promise<RecentAttempts> {
   const [recent] = await sql<Row>(attemptsStatement, [accountId, endpoint.kind, endpoint.id]);
   const { attempts = 0, succeeded = 0, p50 = null, p95 = null } = recent ?? {};

@@ -1,8 +1,8 @@
-/** A rule that always holds in the database: its statement finds what breaks it. */
+/** A rule that always holds in the database: its statement finds violations. */
 export interface Invariant {
   id: `L${number}`;
   name: string;
-  /** Rows that break it, each with the account and what it is about; `$1` is the number of failures that a lane is held for. */
+  /** Returns rows that break it, with account and subject; `$1` is the number of failures that a lane is held for. */
   text: string;
 }
 
@@ -11,7 +11,7 @@ const isRecent = (account: string, event: string) => `NOT EXISTS (
   SELECT FROM event_feed f JOIN event_feed_heads h ON h.account_id = f.account_id
   WHERE f.account_id = ${account} AND f.event_id = ${event} AND f.position <= h.dropped)`;
 
-// The epoch that an event's commit saw; one that was written by hand is judged by its moment.
+// The epoch that an event's commit saw; an event that was written by hand is judged by its time.
 const judged = `
   judged AS (
     SELECT e.account_id, e.id, e.name, e.inbox_id, e.bot_id, e.bot_payload IS NOT NULL AND e.bot_silence IS NULL AS to_bot,
@@ -180,7 +180,7 @@ const separate: Invariant = {
       WHERE b.account_id <> e.account_id`,
 };
 
-/** The ledger: everything that must be so, whatever happened to processes, networks and disks. */
+/** The ledger: everything that must hold after any failure of processes, networks and disks. */
 export const invariants: readonly Invariant[] = [
   deliveries,
   scheduled,

@@ -7,13 +7,13 @@ interface Judgement {
   id: string;
   name: string;
   violations: number;
-  /** Some of the violations: the account, and what it is about. */
+  /** Some of the violations: the account, and the subject. */
   sample: Record<string, unknown>[];
 }
 
 /** The ledger, or one step of it. */
 export interface Ledger {
-  /** Whether what is told holds. */
+  /** Whether all checked invariants hold. */
   ok: boolean;
   /** How many invariants there are. */
   steps: number;

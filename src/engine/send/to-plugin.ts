@@ -10,7 +10,7 @@ import { giveBackProbes } from '../../deliveries/lanes/probes.ts';
 
 interface Options extends AttemptOptions {
   botRunner: BotRunner;
-  /** Delivers to the bot's server what the bot forwards. */
+  /** Delivers forwarded events to the bot's server. */
   forward: Deliver;
 }
 
@@ -36,7 +36,7 @@ export function toPlugin(options: Options): Deliver {
   };
 }
 
-// A run that does not call the server shows nothing of it: another delivery is the probe.
+// A run that does not call the server proves nothing about it: another delivery becomes the probe.
 async function giveBackProbe({ database }: Options, { endpoint }: Claimed, attempted: Attempted): Promise<Attempted> {
   await giveBackProbes(database.sql, endpoint.kind, [endpoint.id]);
   return { ...attempted, isAsKnown: false };

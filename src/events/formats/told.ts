@@ -6,7 +6,7 @@ import type { Subject } from '../catalog.ts';
 
 /** Attributes that callers set as they like. */
 type FreeAttributes = Pick<Contact, 'customAttributes' | 'additionalAttributes'>;
-/** A contact with all that a body tells of it. */
+/** A contact with the fields that a body contains. */
 export type ToldContact = Conversation['contact'] & FreeAttributes;
 
 /** The records that an event is about, as they were when the event was recorded. */

@@ -58,9 +58,9 @@ export interface OutsideServices extends Services {
   readArchive: ReadArchive;
   /** The limits of files of articles. */
   importBounds: ImportBounds;
-  /** Asks the account's model server what a question means. */
+  /** Gets a question's embedding from the account's model server. */
   readMeaning: ReadMeaning;
-  /** Holds the database against what must always be so, or against one step of it. Errors: 422, 503 when that takes too long. */
+  /** Checks all invariants of the database, or a single step. Errors: 422, 503 when that takes too long. */
   ledger: (step?: number) => Promise<Shape<'resources/ledger'>>;
   /** Repeats a run from its record. */
   replay: Replayer['replay'];

@@ -77,10 +77,10 @@ export type Upload = 'plugin' | 'articles';
 
 /** An operation in steps, where one transaction is not enough. */
 export interface Steps<Call, Prepared, Reply> {
-  /** Before the transaction: what is slow or asks other systems, such as resolving a name. It may throw an ApiError. */
+  /** Runs slow work and calls of other systems before the transaction, such as resolving a name. May throw an ApiError. */
   prepare?: (call: Before<Call>) => Promise<Prepared>;
   handle: (call: Call, prepared: Prepared) => Promise<Reply>;
-  /** After `handle` has thrown and its transaction was rolled back: what must happen nevertheless, in another one. */
+  /** Runs in another transaction after `handle` has thrown and its own was rolled back. */
   refused?: (error: unknown, call: Call, prepared: Prepared) => Promise<void>;
 }
 

@@ -20,7 +20,7 @@ type Told = Shape<'resources/widget-event'>;
 const ofMessages = new Set(['message_created', 'message_updated']);
 const told = new Set([...ofMessages, 'conversation_created', 'conversation_status_changed', 'conversation_updated']);
 
-/** The bytes that tell a contact whether a bot is at work. */
+/** Returns the bytes of an event that shows a contact whether a bot is at work. */
 export function writeTyping(isTyping: boolean): Buffer {
   return write({ event: 'typing', typing: isTyping });
 }
@@ -64,7 +64,7 @@ function messageOf({ name, payload }: FeedEvent): number | null {
   return Number((JSON.parse(payload) as { id: string }).id);
 }
 
-// The rows say what is private, whatever an event's body says.
+// Privacy follows the message rows, even where an event's body differs.
 async function findPublic(sql: Sql, accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Message>> {
   if (ids.length === 0) return new Map();
   const messages = await findMessagesById(sql, accountId, ids);

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { readPublicKey } from '../../lib/secrets/public-key.ts';
 import { headerOf, paddingOf } from '../../archives/tar-header.ts';
 
-/** The key, as it was given, whose signature (base64) this is; null when it is no trusted key's. */
+/** Returns the trusted key, as configured, that made the signature (base64); null when none did. */
 export function findSigner(filesHash: string, signature: string | null, trustedKeys: readonly string[]): string | null {
   if (signature === null) return null;
   const bytes = Buffer.from(signature, 'base64');

@@ -1,6 +1,6 @@
 import { defaultLimits, type RunLimits } from '../../sandbox/run.ts';
 
-/** The permissions of a manifest; what is absent is not granted. */
+/** The permissions of a manifest; absent ones are not granted. */
 export interface GrantedPermissions {
   readonly conversation?: readonly string[];
   readonly contact?: readonly string[];
@@ -25,7 +25,7 @@ interface Grant {
   host: string | null;
   /** The amount of it that is granted. */
   amount: number;
-  /** A sentence for operators that says what the plugin may do. */
+  /** A sentence for operators about the right. */
   words: string;
 }
 

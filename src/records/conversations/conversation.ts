@@ -4,7 +4,7 @@ export type ConversationStatus = 'open' | 'resolved' | 'pending' | 'snoozed';
 export type Priority = 'urgent' | 'high' | 'medium' | 'low';
 /** How a bot ended its part in a conversation: it handed it over, was stopped in a loop, or failed to answer. */
 export type BotSilence = 'handed_off' | 'loop_suspected' | 'bot_failed';
-/** Why a bot gave a conversation to people, or why people were given it. */
+/** The reason of a handoff. */
 export type HandoffReason =
   | 'keyword'
   | 'max_exchanges'

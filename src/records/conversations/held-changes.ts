@@ -55,7 +55,7 @@ const lasting: readonly Column[] = [
 const usual = new Set(['unread_count', 'event_sequence', 'updated_at', 'last_activity_at', 'waiting_since']);
 const usualColumns = columns.filter(({ name }) => usual.has(name));
 
-/** A locked conversation, and what its row holds. */
+/** A locked conversation, and its stored row. */
 export interface Held {
   conversation: Conversation;
   /** A copy of it as it is stored; null when it is not inserted yet. */

@@ -27,7 +27,7 @@ const methodsWithoutBody = new Set(['GET', 'HEAD']);
 const reserved =
   /^(host|content-length|connection|transfer-encoding|accept-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/;
 
-/** Reads what a bot passed to `ctx.fetch`; a body that is no text becomes JSON. Throws a DoorError. */
+/** Reads the argument of `ctx.fetch`; a body that is no text becomes JSON. Throws a DoorError. */
 export function readRequest(input: unknown): FetchRequest {
   const { url, method: given = 'GET', headers: named = {}, body } = isFields(input) ? input : {};
   if (typeof url !== 'string') throw refuse('`url` must be text');

@@ -75,7 +75,7 @@ function checkSecrets({ headers }: FetchRequest, { secrets }: Permissions): void
   }
 }
 
-// A host may keep a secret of one run, and tell it to a run that sends none.
+// A host may keep a secret of one run, and return it to a run that sends none.
 function hideSecrets({ permissions, secret }: DoorRun, redaction: Redaction): void {
   for (const { name } of permissions.secrets) {
     const value = secret(name);

@@ -30,7 +30,7 @@ interface Search {
 export type FindPassages = (accountId: number, search: Search) => Promise<Passage[]>;
 
 const defaultLimit = 5;
-// A question; the rest of a long message tells more of other things.
+// Length of a question; the rest of a long message is mostly about other things.
 const maxQueryChars = 2000;
 
 /** Ports of `ctx.kb`. */

@@ -14,7 +14,7 @@ export interface StorageOwner {
   contactId: number | null;
 }
 
-/** Reads what is stored, without what has expired. */
+/** Reads stored values, without expired ones. */
 export interface StorageReader {
   /** The value as JSON text; null when there is none. */
   read(place: StoragePlace, key: string, now: Date): Promise<string | null>;

@@ -34,7 +34,7 @@ interface Entries {
 /** An isolate in which our own code is loaded and nothing of a bot: for one run. */
 export interface PreparedIsolate {
   readonly heapMb: number;
-  /** Whether V8 took what was compiled of our own code, instead of compiling it again. */
+  /** Whether V8 used the compiled form of our own code, instead of compiling it again. */
   readonly tookCompiled: boolean;
   /** Begins the run; to be called once. `computingMs` is the computing time of all its slices together. */
   begin(limits: RunLimits, computingMs: number): IsolateRun;

@@ -78,7 +78,7 @@ async function startRun(message: Extract<ParentMessage, { type: 'run' }>): Promi
   report(run, await repeatRounds(isolate, await isolate.start(code, input, tell), rounds));
 }
 
-/** Brings a run to where an earlier execution of it was: the same input and answers make it ask for the same. */
+/** Replays a run up to the point of an earlier execution: with the same input and answers it makes the same calls. */
 async function repeatRounds(isolate: IsolateRun, begun: SliceEnd, rounds: readonly Round[]): Promise<SliceEnd> {
   let end = begun;
   for (const { digest, answers } of rounds) {

@@ -1,4 +1,4 @@
-/** Bounds of what runs hold of events and answers, in bytes: two for a character, the most that V8 takes. */
+/** Bounds of the events and answers that runs hold, in bytes: two for a character, the most that V8 takes. */
 export interface HeldBounds {
   /** For all accounts together. */
   total: number;
@@ -10,7 +10,7 @@ const usualBounds: HeldBounds = { total: 256 * 1024 * 1024, perAccount: 64 * 102
 const bytesPerChar = 2;
 const bytesPerMb = 1024 * 1024;
 
-/** A run that holds answers, and gives them up when it is told to, with a sentence that says why. */
+/** A run that holds answers; `giveWay` makes it give them up, with the reason in a sentence. */
 export interface Holder {
   readonly account: number;
   giveWay(reason: string): void;

@@ -33,7 +33,7 @@ export interface SandboxOptions {
   start?: (maxRssMb: number) => SandboxProcess;
   /** After this time without a run, the children that are not kept warm end; tests pass a short one. */
   restMs?: number;
-  /** Bounds of the children, and of what runs hold; tests pass others. */
+  /** Bounds of the children, and of the answers that runs hold; tests pass others. */
   bounds?: ProcessBounds;
   held?: HeldBounds;
 }
@@ -201,7 +201,7 @@ class ProcessPool implements Sandbox {
 
   #startMissing(): void {
     if (this.#isClosed || this.#restart) return;
-    // Idle children beside runs that wait are those that these runs may not take.
+    // Children that stay idle while runs wait are reserved, and these runs may not take them.
     const forQueue = this.#queue.size > 0 ? this.#busy + this.#idle.length + this.#queue.size : 0;
     const wanted = Math.max(this.#wanted, this.#keptWarm, forQueue);
     this.#wanted = Math.min(wanted, this.#options.size);

@@ -12,7 +12,7 @@ const personHeader = 'x-signed-in-as';
 const userAgentChars = 300;
 const reading = new Set(['GET', 'HEAD']);
 
-/** The browser that calls: what it has of a person's sign-in, and what it shall keep. */
+/** The calling browser: it has a person's sign-in in a cookie, and gets cookies to keep. */
 export class Browser {
   readonly #ctx: Context;
   readonly #publicUrl: string;
@@ -45,7 +45,7 @@ export class Browser {
     if (believed !== '' && believed !== String(personId)) throw signedInAsAnother();
   }
 
-  /** How the browser names itself, cut to what is worth keeping; null where it does not. */
+  /** The browser's name for itself, shortened; null without one. */
   get userAgent(): string | null {
     return storableText(this.#ctx.get('user-agent'), userAgentChars) || null;
   }
@@ -87,7 +87,7 @@ export class Browser {
     if (site !== '') return site === 'same-origin' ? 'own' : site === 'none' ? 'unknown' : 'other';
     const origin = this.#ctx.get('origin');
     if (origin === '') return 'unknown';
-    // Not Koa's `origin`, which believes what the request says.
+    // Avoids Koa's `origin`, which trusts the request.
     const { protocol, host } = this.#ctx;
     return origin === `${protocol}://${host}` || origin === new URL(this.#publicUrl).origin ? 'own' : 'other';
   }

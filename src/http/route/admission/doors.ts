@@ -64,7 +64,7 @@ function door<Door extends DoorName>() {
   };
 }
 
-/** A call that opens a stream: what the client says it has seen, and the address it comes from. */
+/** A call that opens a stream: the client's last event, and the address that it comes from. */
 type StreamCall<Door extends DoorName, Path extends string, Query> = CallOf<Door, Path, undefined, Query> & {
   lastEventId: string | null;
   address: string;

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../events/transaction.ts';
 
-/** The doors of the API: to one account, to what is outside of accounts, to one inbox for its customers, to everybody. */
+/** The doors of the API: an account, the platform outside of accounts, an inbox for its customers, and the public. */
 export type DoorName = 'account' | 'platform' | 'visitor' | 'open';
 
 /** A caller as it is known when the role is checked. */

@@ -104,7 +104,7 @@ function checkValue(body: unknown, schema: SchemaName): unknown {
   return read;
 }
 
-// A POST that says nothing has no type to be told by either.
+// A POST without a body has no content type either.
 function isAbsent(ctx: Context): boolean {
   return ctx.method === 'POST' && ctx.get('transfer-encoding') === '' && Number(ctx.get('content-length')) === 0;
 }

@@ -26,11 +26,11 @@ export interface Arrival {
   took: (bytes: number) => void;
   /** Notes that all of it has arrived. */
   arrived: () => void;
-  /** Rejects when it is given up. */
+  /** Rejects when the form is given up. */
   readonly givenUp: Promise<never>;
 }
 
-/** How often somebody who waits has a slow form given up, for the first time after so long. */
+/** Milliseconds after which a waiting sender has a slow form given up, and between two such forms. */
 const lookMs = 2_000;
 /** A form is not judged before. */
 const graceMs = 1_000;
@@ -139,7 +139,7 @@ class Form implements Arrival {
 
   giveUp(reason: ApiError): void {
     this.arrived();
-    // The rest of it is unread, so the connection carries no other request.
+    // The rest of the body is unread, therefore the connection carries no other request.
     const headers = { ...reason.headers, connection: 'close' };
     this.#gaveUp.reject(new ApiError(reason.status, reason.code, reason.message, { headers }));
   }
