@@ -11,8 +11,8 @@ import { loadOrBuild } from '../site/site.ts';
 import { preparedFolder, projectRoot } from '../app/project-root.ts';
 
 /**
- * Makes in advance what starts need: pages, plugins, the template of databases, and compiled code, which Node keeps when this
- * process ends. A part that cannot be made is left to the start, which says what is wrong.
+ * Prepares parts of a start: pages, plugins, the template of databases, and compiled code, which Node writes when this process
+ * ends. A part that fails here is left to the start, which reports the problem.
  */
 export async function prepare(): Promise<void> {
   const parts = {

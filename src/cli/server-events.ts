@@ -1,4 +1,4 @@
-/** A server-sent event: its id, and its data; null where it tells its id only. */
+/** A server-sent event: its id, and its data; null for an event with an id alone. */
 interface ServerEvent {
   id: string | null;
   data: string | null;

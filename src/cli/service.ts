@@ -10,7 +10,7 @@ export interface ServiceOptions {
   json?: boolean;
 }
 
-/** A list of the service, all pages of it. */
+/** A list of the service with all its pages. */
 export interface Listed<Record> {
   payload: Record[];
   meta: { count: number; current_page: number; total_pages: number };

@@ -4,7 +4,7 @@ import { readPackage, type ReadPackage } from '../packages/read/read.ts';
 
 const known = new Map<string, { state: string; reading: Promise<ReadPackage> }>();
 
-/** Reads a package; a second time only when a file of it has changed, as each test of a bot asks for it. */
+/** Reads a package; again only after a change of its files, since each test of a bot reads it. */
 export function readOnce(directory: string): Promise<ReadPackage> {
   const path = resolve(directory);
   const state = stateOf(path);

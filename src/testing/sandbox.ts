@@ -5,7 +5,7 @@ import type { Sandbox } from '../sandbox/run.ts';
 
 const options = { size: 1, queueLimit: 100, maxRssMb: 256 };
 
-/** Something that Node waits for before it ends, unless it is told not to. */
+/** A handle that keeps Node running, unless `unref` is called. */
 interface Referenced {
   unref?: () => void;
 }

@@ -2,7 +2,7 @@ import type { Manifest } from '../packages/manifest/manifest.ts';
 import { secretSettings } from '../packages/manifest/secret-settings.ts';
 import type { SimulateOptions } from './api.ts';
 
-/** The secrets of a bot by name: those given as such, and the settings that are marked as secrets. */
+/** Returns the secrets of a bot by name: `secrets`, and the settings that are marked as secrets. */
 export function secretsOf(
   { config: schema }: Manifest,
   { secrets = {}, config = {} }: Pick<SimulateOptions, 'secrets' | 'config'>,

@@ -4,8 +4,8 @@ import type { ChatwootClient } from './client.ts';
 import { idOf, recordOf, textOf, type Foreign } from './values.ts';
 
 /**
- * The account of theirs that is meant, by its id. Errors: OperatorError where the token's holder is no administrator of it, or
- * has several and none is named.
+ * Returns the id of the wanted Chatwoot account. Throws OperatorError if the token's owner is no administrator there, or has
+ * several accounts and none is named.
  */
 export async function findAccount(client: ChatwootClient, wanted: number | undefined): Promise<number> {
   const answer = recordOf(await client.get('/profile'));

@@ -30,7 +30,7 @@ const paths: Readonly<Record<Permission, string>> = {
   forward: 'permissions.forward',
   handoff_cause: 'permissions.handoff_cause',
 };
-/** How plugin.json asks for what is no member of a list. */
+/** Lines of plugin.json for permissions that are no member of a list. */
 const additions: Partial<Record<Permission, string>> = {
   history: '"history": 20',
   network: '"network": { "hosts": ["api.example.com"] }',

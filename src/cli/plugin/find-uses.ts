@@ -24,7 +24,7 @@ const losing =
   /^(?:Property|Array\w*|Spread\w*|Return\w*|Yield\w*|PropertyDefinition|For(?:In|Of)\w*|Arrow\w*|Assignment\w*)$/;
 const onlyTheRun = 'the run decides, not this check';
 
-/** Follows `ctx` through the files of a package: finds what they use of it, and where it gets out of sight. */
+/** Follows `ctx` through the files of a package: finds its used members, and the places where it gets out of sight. */
 export function findUses(trees: readonly SyntaxTree[]): Uses {
   const uses = new Uses();
   const following = new Following(trees, uses);
@@ -96,7 +96,7 @@ class Following {
     }
   }
 
-  /** An expression has the value: the node around it decides what becomes of it. */
+  /** Follows a value from its expression: the node around it decides its use. */
   #follow(tree: SyntaxTree, node: AnyNode, value: Value): void {
     const parent = tree.parentOf(node);
     if (!parent || !this.#isNew(node, value)) return;

@@ -1,6 +1,6 @@
 import { printable } from '../../lib/text/printable.ts';
 
-/** Prints an answer: as JSON with `--json`, otherwise as the lines that `toLines` makes of it. */
+/** Prints an answer: as JSON with `--json`, otherwise as the lines from `toLines`. */
 export function printAnswer<Answer>(
   answer: Answer,
   { json = false }: { json?: boolean },

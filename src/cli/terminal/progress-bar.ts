@@ -17,7 +17,7 @@ export class ProgressBar {
     this.#saidAt = clock.now().getTime();
   }
 
-  /** Shows the part that is done, from 0 to 1, and what is to be said of it. */
+  /** Shows the part that is done, from 0 to 1, with a text. */
   show(part: number, text: string): void {
     if (!this.#stream.isTTY) return this.#say(text);
     const done = Math.round(Math.min(1, Math.max(0, part)) * width);

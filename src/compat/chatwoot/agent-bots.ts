@@ -27,7 +27,7 @@ function readBot(body: Json): Json {
   return config === null ? given : { config, ...given };
 }
 
-// There a bot may come before its server. Bots inside the service are told of nothing by a server's words.
+// Chatwoot's bots may exist before their server. Bots inside the service need neither a server nor its format.
 function readNewBot(body: Json): Json {
   const given = readBot(body);
   const { kind = 'webhook' } = given;

@@ -6,7 +6,7 @@ import { theirFormat } from './format.ts';
 import { objectOf } from './json.ts';
 import type { Asked, Json } from './operation.ts';
 
-/** The URL that a body names for the channel of an inbox: null takes it away; undefined where nothing is said of it. */
+/** Returns the URL that a body names for the channel of an inbox: null removes it; undefined if the body has none. */
 export function channelUrlOf(body: Json): string | null | undefined {
   const { webhook_url: url } = objectOf(body['channel']);
   if (url === '' || url === null) return null;
@@ -35,7 +35,7 @@ export async function setChannelUrl(asked: Asked, inboxId: unknown, url: string 
   let present = await findChannelWebhooks(asked, inboxId);
   if (present.length === 0 && url !== null) {
     await create(asked, inboxId, url);
-    // Another request may have made one at the same time: whoever looks last sees both, and the oldest stays.
+    // A concurrent request may have made one too: the later look sees both, and the oldest stays.
     present = await findChannelWebhooks(asked, inboxId);
   }
   const [kept, ...doubled] = present;

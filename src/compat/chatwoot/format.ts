@@ -1,2 +1,2 @@
-/** How what is created through the profile is told of events, unless it asks for another format: in their words. */
+/** Default format of events for endpoints that are created through the profile: Chatwoot's. */
 export const theirFormat = { format: 'chatwoot' } as const;

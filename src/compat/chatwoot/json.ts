@@ -49,7 +49,7 @@ function isPacked(value: unknown): value is string {
   return typeof value === 'string' && value.trimStart().startsWith('{');
 }
 
-// Bounded by the limit of the body; what is no object is left to the schema to refuse.
+// Bounded by the limit of the body; values that are no objects are left to the schema to refuse.
 function objectIn(value: unknown, reviver: Reviver | undefined): unknown {
   return isPacked(value) ? parsed(value, reviver) : value;
 }
@@ -79,7 +79,7 @@ function valuesIn(text: string): string[] {
   return values.every((value) => typeof value === 'string' || typeof value === 'number') ? values.map(String) : [text];
 }
 
-/** Leaves out parameters of a query that are blank, and those given that are `0`: no page and no id is. */
+/** Leaves out blank parameters of a query, and those in `zeros` that are `0`, which is no page and no id. */
 export function dropBlanks(query: URLSearchParams, zeros: readonly string[] = []): void {
   const given = [...query];
   const kept = given.filter(([name, value]) => value !== '' && (value !== '0' || !zeros.includes(name)));

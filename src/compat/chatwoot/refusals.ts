@@ -1,7 +1,7 @@
 import { listOf } from './json.ts';
 import type { Json } from './operation.ts';
 
-/** A refusal of ours, and what is known of the request. */
+/** A refusal of our routes, with facts about the request. */
 interface Refusal {
   status: number;
   body: Json;
@@ -15,9 +15,9 @@ interface Refusal {
 const signIn = 'You need to sign in or sign up before continuing.';
 
 /**
- * A refusal in their words, beside our code and request id: 401 for whoever may not do it, their sentences where clients look
- * for them, `message` and `attributes` of what is not valid. A 403 with a reason of its own, such as a bot that must be
- * silent, stays: they have no such refusal, and with a 401 clients would doubt their token.
+ * Returns a refusal in Chatwoot's fields, beside our code and request id: 401 for a forbidden operation, Chatwoot's sentences for
+ * clients that look for them, `message` and `attributes` of invalid values. A 403 with a reason of its own, such as a bot that
+ * must be silent, stays: Chatwoot has no such refusal, and a 401 would make clients doubt their token.
  */
 export function theirRefusal(refusal: Refusal): { status: number; body: Json } {
   const { status, body, isRouted, hasToken, isPublic } = refusal;

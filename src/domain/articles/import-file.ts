@@ -17,7 +17,7 @@ export interface ImportBounds {
   entries: number;
 }
 
-/** A line of the file, or a file of the archive by its number, with its article or what is wrong with it. */
+/** A line of the file, or a file of the archive by its number, with its article or its error. */
 export type ImportLine = { line: number } & ({ article: ImportedArticle } | { error: string });
 export type ImportedArticle = Shape<'requests/article.imported'>;
 

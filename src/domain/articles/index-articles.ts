@@ -8,7 +8,7 @@ type Indexed = Pick<Article, 'id' | 'title' | 'content' | 'language' | 'tags' | 
 
 const lockStatement = `SELECT pg_advisory_xact_lock(hashtextextended('articles', $1))`;
 
-/** Has whoever writes articles of the account wait for each other: they count the same words. Taken before other locks. */
+/** Locks the account's articles against other writers, which count the same words. Taken before other locks. */
 export async function lockArticles(tx: Transaction): Promise<void> {
   await tx.sql(lockStatement, [tx.account.id]);
 }

@@ -1,4 +1,4 @@
-/** Words with which people ask, whatever they ask for, beside those that full text search leaves out by itself. */
+/** Words that questions of any kind have, beside those that full text search leaves out by itself. */
 const words: Readonly<Record<string, string>> = {
   en: `able actually already also always another any anybody anyone anything anyway anywhere apparently around ask asking away
     back bit can cannot come could dear does doesn doing done else ever every everything exactly explain find fine follow get

@@ -27,7 +27,7 @@ interface StoreOptions {
   /** Null where the database keeps all that is sent. */
   objects: ObjectStore | null;
   random: Random;
-  /** Gets errors of the object store, of which callers are told no more than that there was one. */
+  /** Called with errors of the object store, whose details callers do not get. */
   failed: (error: unknown) => void;
 }
 

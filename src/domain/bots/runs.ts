@@ -137,7 +137,7 @@ export async function readRun(sql: Sql, accountId: number, actor: Actor, id: num
 
 interface Listing {
   condition: string;
-  /** The bots, as `own`, of each of which the newest runs are taken; by default the condition names what is wanted. */
+  /** Bots, as `own`, whose newest runs are listed one by one; by default the condition alone selects the runs. */
   bots?: string;
   parameters: unknown[];
   filter: RunFilter;

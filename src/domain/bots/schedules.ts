@@ -85,7 +85,7 @@ async function callSome(database: Database, calls: readonly DueCall[]): Promise<
       calls.map(({ conversation_id: id }) => ({ id })),
     );
     const conversations = new Map(held.map((conversation) => [conversation.id, conversation]));
-    // Only what is still due: another process may have called, or the bot may have chosen another moment.
+    // Only calls that are still due: another process may have made one, or the bot may have chosen another moment.
     const due = await tx.sql<{
       agent_bot_id: number;
       conversation_id: number;

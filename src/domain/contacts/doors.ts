@@ -1,8 +1,8 @@
 import type { Transaction } from '../../events/transaction.ts';
 
 /**
- * Locks by what a contact comes in, its tokens and its places in inboxes: whoever comes as the contact locks that first, before
- * the conversation (deliveries/lanes/lock-order.ts).
+ * Locks a contact's tokens and its places in inboxes. Requests in the contact's name lock one of them first, before the
+ * conversation (deliveries/lanes/lock-order.ts).
  */
 export async function lockDoors(tx: Transaction, contactId: number): Promise<void> {
   for (const table of ['contact_tokens', 'contact_inboxes']) {

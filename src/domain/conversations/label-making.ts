@@ -4,7 +4,7 @@ import type { Transaction } from '../../events/transaction.ts';
 /** Labels of an account at most: bots create labels by naming them, so nobody watches their number. */
 export const maxLabelsPerAccount = 1000;
 
-/** Waits until no other transaction of the account counts its labels to make some: those that come after see what was made. */
+/** Locks the making of labels in the account until the transaction ends: later makers see the labels of earlier ones. */
 export async function takeLabelTurn(tx: Transaction): Promise<void> {
   await tx.sql(`SELECT pg_advisory_xact_lock(hashtextextended('labels', $1))`, [tx.account.id]);
 }

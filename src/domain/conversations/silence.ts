@@ -33,7 +33,7 @@ export type SilenceChange =
   | { kind: 'status'; to: ConversationStatus }
   /** Its snooze has ended. */
   | { kind: 'woken' }
-  /** The customer wrote, whoever submitted the message. */
+  /** The customer wrote, even if another actor submitted the message. */
   | { kind: 'customer_spoke' }
   /** The actor sends a public message. */
   | { kind: 'spoke' }

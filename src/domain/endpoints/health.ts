@@ -81,7 +81,7 @@ async function lockHealth(
 ): Promise<{ health: EndpointHealth; now: Date } | 'locked' | null> {
   const [row] = await tx.sql<HealthRow>(lock[endpoint.kind], [tx.account.id, endpoint.id]);
   if (!row && (await tx.sql(find[endpoint.kind], [tx.account.id, endpoint.id])).length > 0) return 'locked';
-  // The endpoint was deleted, switched off or moved: the attempt shows nothing of it.
+  // The endpoint was deleted, switched off or moved: the attempt says nothing about its health.
   if (!row || row.url !== endpoint.url) return null;
   const health = {
     isProven: row.is_proven,

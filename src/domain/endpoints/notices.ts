@@ -37,7 +37,7 @@ interface FailingRow {
   account_name: string;
 }
 
-/** Has the administrators told of webhooks that have done nothing but fail for an hour, once for each such time. */
+/** Notifies the administrators of webhooks that have failed without a success for an hour, once for each of these times. */
 export function tellFailing(database: Database): Promise<number> {
   return sweep<{ id: number }>(database, {
     name: 'telling of failing webhooks',
@@ -49,7 +49,7 @@ export function tellFailing(database: Database): Promise<number> {
   });
 }
 
-// The update decides which of several processes tells.
+// The update decides which of several processes sends the notice.
 async function tell(database: Database, id: number): Promise<number> {
   const [row] = await database.sql<FailingRow>(tellStatement, [id]);
   if (!row) return 0;

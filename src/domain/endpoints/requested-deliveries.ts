@@ -50,9 +50,9 @@ function refused(code: string, message: string): ApiError {
 }
 
 /**
- * Makes a delivery again, whatever became of it: at once, out of order, and by the whole schedule. When it arrives, the
+ * Makes a delivery again, whatever its state: at once, out of order, and with the whole schedule of retries. When it arrives, the
  * deliveries of the same event to the same endpoint that are still pending end as delivered. Returns the new one's id.
- * Errors: 404; 409 while an attempt of it is running, for an endpoint that is off, and for an event that the bot's plugin
+ * Errors: 404; 409 while one of its attempts is running, for an endpoint that is off, and for an event that the bot's plugin
  * handled itself.
  */
 export async function resend(tx: Transaction, id: number): Promise<number> {

@@ -17,7 +17,7 @@ export async function listInboxes(sql: Sql, accountId: number, actor: Actor): Pr
   return findRows(sql, Inbox, { accountId, id: rows.map(({ id }) => id) }, { orderBy: { name: 'asc', id: 'asc' } });
 }
 
-/** An inbox of the account. Errors: 404, 403 for an agent who is not a member of it. */
+/** Returns an inbox of the account. Errors: 404, 403 for an agent who is not a member. */
 export async function readInbox(sql: Sql, accountId: number, actor: Actor, id: number): Promise<Inbox> {
   const inbox = await readOne(sql, Inbox, { id, accountId });
   if (!(await mayServeInbox(sql, accountId, actor.id, id))) throw forbidden('You are not a member of this inbox');

@@ -101,7 +101,7 @@ export async function findInvitation(sql: Sql, token: string, now: Date): Promis
   };
 }
 
-/** An accepted invitation; `granted` tells whether the given access token was granted. */
+/** An accepted invitation; `granted`: whether the request's access token was granted. */
 export interface AcceptedInvitation extends OpenInvitation {
   granted: boolean;
 }
@@ -119,7 +119,7 @@ async function accept(
   const personId = await findOrCreatePerson(tx.sql, seat, tx.now);
   await takeSeat(tx, seat.id, personId);
   await closeInvitations(tx, seat.id);
-  // Only a first token: with a second one, whoever reads the person's mail could enter the person's other accounts.
+  // Only a first token: with a second one, a reader of the person's mail could enter the person's other accounts.
   const granted = await grantFirstToken(tx.sql, personId, accessToken, tx.now);
   return { ...invitation, granted };
 }

@@ -63,7 +63,7 @@ export async function signOut({ sql }: OuterTransaction, token: string): Promise
   await sql('DELETE FROM access_tokens WHERE token_hash = $1 AND expires_at IS NOT NULL', [hashToken(token)]);
 }
 
-/** Lets whoever has the link sign in as the person, once and within 30 minutes. */
+/** Lets the holder of the link sign in as the person, once and within 30 minutes. */
 export async function grantSignInLink({ sql, now }: OuterTransaction, userId: number, link: string): Promise<void> {
   await sql(
     `WITH expired AS (

@@ -71,7 +71,7 @@ export function deleteTeam(transact: Transact, id: number): Promise<void> {
   });
 }
 
-/** Whether the given agents are added to the members, removed from them, or replace them. */
+/** Whether the agents are added to the members, removed from them, or replace them. */
 export type MemberChange = 'add' | 'remove' | 'replace';
 
 /** Changes the members of a team. Errors: 404 for the team, and for a user who is not an agent of the account. */

@@ -24,9 +24,10 @@ interface Ownership {
 type Readable = Exclude<FolderReading, { problems: readonly string[] }>;
 
 /**
- * Installs the packages in folders. An id belongs to what had it first, an archive or a folder, as long as that is there:
- * a newcomer never replaces what runs. A folder that cannot be read keeps its plugin as it was. `trusted`: versions that
- * may do more than their predecessors need no approval; `judged`: what was validated before. Returns the packages that were left out, ordered by folder.
+ * Installs the packages in folders. An id belongs to its first package, an archive or a folder, as long as that is there: a
+ * newcomer never replaces a running version. A folder that cannot be read keeps its plugin unchanged. `trusted`: versions with
+ * more permissions than their predecessors need no approval; `judged`: the settings that were validated before. Returns the
+ * packages that were left out, ordered by folder.
  */
 export async function installFolders(
   tx: OuterTransaction,

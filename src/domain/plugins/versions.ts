@@ -30,7 +30,7 @@ export async function storeVersion({ sql, now }: OuterTransaction, pack: NewVers
   );
 }
 
-/** `trusted`: the version needs no approval. `judged`: what was validated before the transaction. */
+/** `trusted`: the version needs no approval. `judged`: the settings that were validated before the transaction. */
 interface UseOptions {
   trusted?: boolean;
   seal: Seal;
@@ -38,8 +38,8 @@ interface UseOptions {
 }
 
 /**
- * Has the plugin run a stored version, or wait for approval of it where it may do more than the one that runs, or refuses
- * the settings of a bot, which then could not answer.
+ * Activates a stored version of the plugin, or makes it wait for approval if it has more permissions than the running one, or
+ * refuses the settings of a bot, which then could not answer.
  */
 export async function useVersion(
   tx: OuterTransaction,

@@ -36,7 +36,7 @@ export async function readOwn(sql: Sql, visit: Visit, id: number): Promise<Clien
 }
 
 /**
- * That the visit's contact may write into a conversation of it, before what it sends is stored; `speakInOwn` looks again.
+ * Checks that the visit's contact may write into its conversation, before files are stored; `speakInOwn` checks again.
  * Errors: 403 `contact_blocked`, 404.
  */
 export async function needWritable(sql: Sql, visit: Visit, id: number): Promise<void> {
@@ -74,7 +74,7 @@ export async function resolveOwn(tx: Transaction, visit: Visit, id: number): Pro
   return conversation;
 }
 
-/** Sends a message of the visit's contact into a conversation of it; see `speak`. Errors: 403 `contact_blocked`, 404, 422. */
+/** Sends a message of the visit's contact into its conversation; see `speak`. Errors: 403 `contact_blocked`, 404, 422. */
 export async function speakInOwn(
   tx: Transaction,
   visit: Visit,
@@ -119,7 +119,7 @@ export async function typeInOwn(
   tx.record(isTyping ? 'conversation_typing_on' : 'conversation_typing_off', { conversation });
 }
 
-/** Gives what was written to the contact the status `read`: see markConversationRead. Errors: 404. */
+/** Sets the status of messages to the contact to `read`: see markConversationRead. Errors: 404. */
 export async function markOwnRead(tx: Transaction, visit: Visit, id: number): Promise<Conversation> {
   const conversation = await lockOwn(tx, visit, id);
   await markConversationRead(tx, conversation);

@@ -20,9 +20,9 @@ export interface Source {
 
 /** Messages that were read, with their files stored. */
 export interface ReadBatch extends MessageBatch {
-  /** Tells the report of their files, and of what is not as it was: once it is known what became of them. */
+  /** Reports their files, and the values that were changed; to be called once their outcome is known. */
   tell: () => void;
-  /** Reads them anew, with other copies of their files: for those that were swept meanwhile. */
+  /** Reads the messages again, with new copies of their files, after a sweep has deleted the first ones. */
   again: () => Promise<ReadBatch>;
 }
 
@@ -96,7 +96,7 @@ async function readSome(
   };
 }
 
-/** Adds who wrote these: whoever is no agent there any more is named by a seat that nobody has. */
+/** Adds the authors of the records: former agents get a seat that nobody has, to name them. */
 export async function addAuthors(
   { transact, importId }: Copying,
   { authors }: Pick<CopiedSettings, 'authors'>,

@@ -30,7 +30,7 @@ export interface Setting {
   isMeant?: (given: Foreign) => boolean;
   why: string;
   make: (tx: Transaction, record: { importId: number; foreignId: number }, given: Foreign) => Promise<Made> | null;
-  /** Where its members are listed, and what makes agents members of what was created. */
+  /** Path of the list of members, and a function that adds agents to the copy. */
   members?: {
     path: (foreignId: number) => string;
     add: (tx: Transaction, localId: number, userIds: number[]) => Promise<void>;

@@ -5,7 +5,7 @@ const models = ['conversation_attribute', 'contact_attribute'] as const;
 const types = ['text', 'number', 'currency', 'percent', 'link', 'date', 'list', 'checkbox'] as const;
 const [mostKey, mostName, mostDescription, mostValue, mostValues] = [128, 255, 2000, 255, 100];
 
-/** A definition that can be stored; `problem` says what is not as it was. */
+/** A definition that can be stored; `problem` is a sentence about values that were changed for it. */
 export interface ReadDefinition {
   definition: NewAttributeDefinition;
   problem: string | null;

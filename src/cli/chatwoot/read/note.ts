@@ -4,7 +4,7 @@ import { idOf, isLonger, pastOf, recordOf, textOf, type Foreign } from '../value
 
 const mostCharacters = 150_000;
 
-/** A note as it can be stored, and what is not as it was; null for one without words. */
+/** Returns a note that can be stored, and sentences about values that were changed for it; null for a note without text. */
 export function toNote(
   { content, user, created_at: createdAt }: Foreign,
   authors: Ids,

@@ -14,7 +14,7 @@ const [mostDescription, mostGreeting] = [2000, 10_000];
 /** The kind of an inbox that no other is. */
 export const plainChannel = 'Channel::Api';
 
-/** Settings of an inbox, and its channel; `problem` says what is not as it was. */
+/** Settings of an inbox, and its channel; `problem` is a sentence about values that were changed for it. */
 export interface ReadInbox {
   name: string;
   channelType: string;
@@ -62,7 +62,7 @@ function hoursOf(
   };
 }
 
-/** A week; empty, which is the usual one, where none is given, and null for one that cannot be. */
+/** Reads a week; empty (the default) if there is none, and null for an invalid one. */
 function weekOf(value: unknown): WorkingDay[] | null {
   if (!Array.isArray(value) || value.length === 0) return [];
   const week = value.map((day) => toDay(recordOf(day)));

@@ -76,7 +76,7 @@ async function open(directory: string, options: Parameters<typeof openChat>[1]):
 
 type Say = (kind: string, text: string) => void;
 
-/** Reads the package again when a file of it changes; the returned function ends that. */
+/** Reads the package again after a change of a file; the returned function ends that. */
 function reloadAtChanges(directory: string, chat: Chat, say: Say): () => void {
   let timer: NodeJS.Timeout | undefined;
   const reload = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../postgres/sql.ts';
 import { signsOf, similarity } from './vectors.ts';
 
-/** A question as a vector, and what is compared with it. */
+/** A question as a vector, with the bounds of its comparison. */
 export interface Meaning {
   /** The server and the model that made the vector: only what they made can be compared with it. */
   space: string;

@@ -31,7 +31,7 @@ function minuteOf(hour: number | null, minutes: number | null): number {
   return (hour ?? 0) * minutesPerHour + (minutes ?? 0);
 }
 
-/** A sentence on what is wrong with the day; null when nothing is. */
+/** Returns a sentence about a problem of the day; null when there is none. */
 export function findDayProblem(day: WorkingDay): string | null {
   if (day.closed_all_day && day.open_all_day) return 'A day must be closed all day or open all day, not both';
   if (day.closed_all_day || day.open_all_day) return null;

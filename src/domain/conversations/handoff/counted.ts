@@ -5,7 +5,7 @@ const statement = `
   VALUES ($1, $2, ($3::timestamptz AT TIME ZONE 'UTC')::date, 0, 0, 0, 1)
   ON CONFLICT (account_id, agent_bot_id, date) DO UPDATE SET handoffs = u.handoffs + 1`;
 
-/** Counts in the usage of the bot that acts that it gave a conversation to people, where no record of a run tells it. */
+/** Counts a handoff in the usage of the acting bot, for handoffs that no record of a run counts. */
 export function countHandoff(tx: Transaction): void {
   tx.atCommit({ text: statement, parameters: [tx.account.id, tx.actor.id, tx.now] });
 }

@@ -4,7 +4,7 @@ import type { Conversation } from '../../../records/conversations/conversation.t
 import { storableText } from '../../../lib/text/storable.ts';
 import type { NewMessage } from '../send.ts';
 
-/** How a note sums up the conversation: in its attributes, and in its text when passages are given, even none. */
+/** Summary of the conversation in a note: in its attributes, and in its text if `passages` is set, even to an empty list. */
 export interface NoteSummary {
   /** Passages of the knowledge base that the bot had. */
   passages?: readonly { title: string; url?: string | null }[];
@@ -21,8 +21,8 @@ const maxNoteChars = 150_000;
 const maxQuestionChars = 2000;
 
 /**
- * The private note for the agents who get a locked conversation from its bot. A summary tells them the customer's last
- * question and the passages that the bot had; content_attributes has it as `handoff: {reason, last_question, passages}`.
+ * Returns the private note for the agents who get a locked conversation from its bot. A summary names the customer's last
+ * question and the bot's passages; content_attributes has it as `handoff: {reason, last_question, passages}`.
  */
 export async function noteOf(
   tx: Transaction,
