@@ -71,7 +71,7 @@ describe('the pages of runs', function () {
 
   it('say what to do where there are none', async () => {
     await page.getByText('No runs yet').waitFor();
-    expect(await page.locator('main').getByRole('link', { name: 'inboxes' }).getAttribute('href')).to.equal(
+    expect(await page.locator('main').getByRole('link', { name: 'inbox' }).getAttribute('href')).to.equal(
       '/console/settings/inboxes',
     );
     await watched.expectAccessible();

@@ -56,7 +56,7 @@ const settingsStatement = 'SELECT id, config FROM agent_bots WHERE id = ANY ($1)
  * Returns a search that validates the settings of a bot once, and again only when they have changed: after a search outside
  * of the transaction, that within it is short.
  */
-export function misfitsOf(manifest: Manifest): FindMisfits {
+function misfitsOf(manifest: Manifest): FindMisfits {
   const known = new Map<number, { version: string; problems: ErrorDetail[] }>();
 
   const validate = async (sql: Sql, bots: readonly Row[]): Promise<void> => {
