@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBuriedExports, findUpperCase } from './support/code-style.ts';
+import { findBuriedExports, findCommentsWithoutSubject, findUpperCase } from './support/code-style.ts';
 import { findCompatProblems } from './support/compat-rules.ts';
 import { drawFloors, findSplitFolders, houseFloors, roomOf } from './support/floors.ts';
 import { judgePlanted } from './support/judge-planted.ts';
@@ -293,6 +293,7 @@ const rules = {
   'MikroORM is behind small rows, and in schema and migrations': findMapperUsers,
   'constants are in camelCase': findUpperCase,
   'files begin with what they export': findBuriedExports,
+  'comments begin with what they are about': findCommentsWithoutSubject,
   'imports make no cycle': findCycles,
   'every import leads somewhere': findLostImports,
 };
@@ -342,7 +343,8 @@ describe('architecture', () => {
 
   it('the style of code is the same beside src', () => {
     const beside = readSources(root, ['bench', 'bin', 'scripts']);
-    expect([...findUpperCase(beside), ...findBuriedExports(beside)]).to.deep.equal([]);
+    const styles = [findUpperCase, findBuriedExports, findCommentsWithoutSubject];
+    expect(styles.flatMap((style) => style(beside))).to.deep.equal([]);
     expect(findUpperCase(readSources(root, ['test']))).to.deep.equal([]);
   });
 

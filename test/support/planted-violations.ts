@@ -157,6 +157,9 @@ export const planted: readonly [string, string, string][] = [
   ['src/domain/labels/planted.ts', `import { send } from '../bots/removal.ts';`, 'which is not below'],
   ['src/lib/planted.ts', 'const x = 1;\n'.repeat(maxLibLines + 1), 'it deserves a room'],
   ['src/lib/planted.ts', '', 'is used in no room only'],
+  ['src/events/planted.ts', `/** What an event is about. */\nconst x = 1;`, 'begins without its subject'],
+  ['web/shared/planted.ts', `/**\n * Whoever waits gets an answer.\n */\nconst x = 1;`, 'begins without its subject'],
+  ['src/runs/planted.ts', `// Bounds.\n\nconst x = 1; // One for all runs.`, 'begins without its subject'],
 ];
 
 /** Texts that only look like violations. */
@@ -194,4 +197,9 @@ export const innocent: readonly [string, string][] = [
     `const { EVENT_END } = events; // const MAX_ITEMS = 1\nconst codes = { EPIPE: 'reset' };`,
   ],
   ['src/outbound/planted.ts', `const limit = 1;\nexport function door() {}\nfunction helper() {}`],
+  [
+    'src/events/planted.ts',
+    `// The lanes, in the order of ids.\n// One waits for the other.\nconst text = '// By hand';`,
+  ],
+  ['src/events/planted.ts', 'const text = `\n// Those of an account\n`; /* Whatever follows */\nconst x = /[/*] Of/;'],
 ];

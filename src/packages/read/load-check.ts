@@ -9,7 +9,7 @@ const nobody = { account: 0, bot: 0 };
 // No event has this name: a run with it loads the bot without calling a handler.
 const noEvent = '';
 const restMs = 10_000;
-/** Of a sandbox in which packages are tried. */
+/** Options of a sandbox in which packages are tried. */
 export const trialOptions = { size: 1, queueLimit: 1000, maxRssMb: 256, restMs };
 /** Outcomes that a busy machine may cause; such a package is tried once more. */
 const doubtful = new Set(['timeout', 'deadline', 'crashed', 'unavailable', 'unresponsive']);
