@@ -8,11 +8,12 @@ import { messagesOf, openConversation, pluginRootOf, serveInboxes } from '../fau
 import { TestApp } from '../support/app.ts';
 import { pluginArchive, upload } from '../support/archives.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
+import { isHeldUp, validating } from '../support/validations.ts';
 
 const plugins = '/platform/api/v1/plugins';
 
 describe('plugins in folders', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let databaseUrl: string;
   let root: { path: string; remove: () => void };
   let inbox: number | undefined;
@@ -51,9 +52,16 @@ describe('plugins in folders', function () {
   const problems = (app: TestApp) => app.app.leftOut.flatMap(({ problems: all }) => all).join('\n');
   const file = (name: string) => join(root.path, 'bots/greeter', name);
 
-  function change(changes: { text?: string; actions?: string[]; version?: string; code?: string }): void {
+  function change(changes: {
+    text?: string;
+    actions?: string[];
+    version?: string;
+    code?: string;
+    config?: object;
+  }): void {
     const manifest = JSON.parse(readFileSync(file('plugin.json'), 'utf8')) as Record<string, unknown>;
-    const { text, actions, version, code } = changes;
+    const { text, actions, version, code, config } = changes;
+    if (config) manifest['config'] = config;
     if (actions) manifest['permissions'] = { conversation: actions };
     if (version) manifest['version'] = version;
     writeFileSync(file('plugin.json'), JSON.stringify(manifest));
@@ -154,6 +162,32 @@ describe('plugins in folders', function () {
         expect(await ask(app)).to.equal('changed');
         change({ text: 'mended' });
         await app.eventually(async () => (await ask(app)) === 'mended');
+      },
+      { watchFolders: true },
+    );
+  });
+
+  it('validate the settings of bots before the transaction, and in it only where they changed since', async () => {
+    const greeting = { type: 'string' };
+    change({ config: { type: 'object', properties: { greeting } } });
+    await withService(
+      async (app) => {
+        const bots: number[] = [];
+        for (const name of ['a', 'b', 'c']) {
+          const bot = { name, kind: 'plugin', plugin_id: 'greeter', config: { greeting: 'Welcome' } };
+          bots.push((await app.post('agent_bots', bot)).body.id);
+        }
+        await validating(app, async ({ beside, validations }) => {
+          change({ config: { type: 'object', properties: { greeting: { ...greeting, maxLength: 4 } } } });
+          await isHeldUp(app);
+          expect(validations).to.deep.equal(bots.map(() => ({ greeting: 'Welcome' })));
+          await beside.query(`UPDATE agent_bots SET config = '{"greeting":"Hi"}' WHERE id = $1`, [bots[1]]);
+          await beside.query('COMMIT');
+          const reasonOf = async (id?: number) => (await app.get(`agent_bots/${id}`)).body.disabled_reason;
+          await app.eventually(async () => (await reasonOf(bots[0])) !== null);
+          expect(validations.slice(bots.length)).to.deep.equal([{ greeting: 'Hi' }]);
+          expect([await reasonOf(bots[1]), await reasonOf(bots[2])]).to.deep.equal([null, await reasonOf(bots[0])]);
+        });
       },
       { watchFolders: true },
     );

@@ -1,10 +1,9 @@
-import { mock } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { messagesOf, openConversation } from '../../faults/plugins.ts';
 import { TestApp, type Answer } from '../../support/app.ts';
 import { pluginArchive, upload } from '../../support/archives.ts';
+import { isHeldUp, validating } from '../../support/validations.ts';
 
 const base = '/platform/api/v1/plugins';
 const text = { type: 'string' };
@@ -157,35 +156,6 @@ describe('settings of bots and the versions of their plugins', function () {
     }
   });
 
-  /** What is validated from now on, while another change of plugins is under way. */
-  async function validating(act: (held: { beside: Client; validations: unknown[] }) => Promise<void>): Promise<void> {
-    const validations: unknown[] = [];
-    const compile = Reflect.get(Ajv2020.prototype, 'compile') as (this: Ajv2020, schema: object) => object;
-    const compiling = mock.method(Ajv2020.prototype, 'compile', function (this: Ajv2020, schema: object) {
-      const note = (validate: object, self: unknown, parts: unknown[]) => {
-        validations.push(parts[0]);
-        return Reflect.apply(validate as () => boolean, self, parts);
-      };
-      return new Proxy(compile.call(this, schema), { apply: note });
-    });
-    const beside = new Client({ connectionString: app.databaseUrl });
-    await beside.connect();
-    try {
-      // The transaction of a change waits for this lock first.
-      await beside.query('BEGIN');
-      await beside.query('SELECT FROM plugin_registry FOR UPDATE');
-      await act({ beside, validations });
-    } finally {
-      compiling.mock.restore();
-      await beside.end();
-    }
-  }
-
-  async function isHeldUp(): Promise<void> {
-    const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-    await app.eventually(async () => (await app.query(blocked)).length > 0);
-  }
-
   async function makeBots(plugin: string, count: number): Promise<number[]> {
     const bots: number[] = [];
     for (let made = 0; made < count; made += 1) {
@@ -198,9 +168,9 @@ describe('settings of bots and the versions of their plugins', function () {
   it('are validated before the transaction of an upload, and in it only where they changed since', async () => {
     await install('many', '1.0.0', settings({ greeting: text }));
     const bots = await makeBots('many', 150);
-    await validating(async ({ beside, validations }) => {
+    await validating(app, async ({ beside, validations }) => {
       const uploaded = install('many', '2.0.0', settings({ greeting: { ...text, maxLength: 4 } }));
-      await isHeldUp();
+      await isHeldUp(app);
       expect(validations).to.deep.equal(bots.map(() => ({ greeting: 'Welcome' })));
       const change = `UPDATE agent_bots SET config = '{"greeting":"Hi"}' WHERE id = $1`;
       await beside.query(change, [bots[7]]);
@@ -228,9 +198,9 @@ describe('settings of bots and the versions of their plugins', function () {
       ['a choice', () => app.patch(`${base}/chosen`, { version: '1.0.0' }), { version: '1.0.0', pending: null }],
     ];
     for (const [what, act, result] of acts) {
-      await validating(async ({ beside, validations }) => {
+      await validating(app, async ({ beside, validations }) => {
         const answer = act();
-        await isHeldUp();
+        await isHeldUp(app);
         expect(validations, what).to.deep.equal(bots.map(() => ({ greeting: 'Welcome' })));
         await beside.query('COMMIT');
         const { status, body } = await answer;
