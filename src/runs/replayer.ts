@@ -90,9 +90,9 @@ function compare(run: RecordedRun, { outcome, actions }: { outcome: string; acti
   return { identical, outcome, actions: shown.map((action) => ({ ...action })) };
 }
 
-// The record has the names of secrets in their places.
-function matchesRecord(repeated: string, recorded: string): boolean {
-  const [first = '', ...others] = recorded.split(/\[secret [^\]"]+\]/);
+/** Whether a repeated text is the recorded one, which has the names of secrets in their places. */
+export function matchesRecord(repeated: string, recorded: string): boolean {
+  const [first = '', ...others] = recorded.split(/\[secret [^[\]"]+\]/);
   if (others.length === 0) return repeated === recorded;
   let at = repeated.startsWith(first) ? first.length : -1;
   for (const part of others.slice(0, -1)) {

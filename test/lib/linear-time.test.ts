@@ -18,6 +18,7 @@ import { explainRefusal } from '../../src/models/explain-refusal.ts';
 import { callerNetwork } from '../../src/outbound/addresses.ts';
 import { readUrl } from '../../src/outbound/url.ts';
 import { Redaction } from '../../src/runs/doors/redaction.ts';
+import { matchesRecord } from '../../src/runs/replayer.ts';
 import { inAuthorsFiles, withoutMap } from '../../src/sandbox/source-map.ts';
 import { splitLinks } from '../../web/widget/links.ts';
 import { isLinear } from '../support/growth.ts';
@@ -147,6 +148,14 @@ const readers: Record<string, Reader> = {
     most: content,
   },
   redaction: { read: (text) => redaction.apply({ text }), most: content },
+  matchesRecord: {
+    read: (text) => matchesRecord(text, text),
+    most: content,
+    around: [
+      ['[secret ', ']'],
+      ['[secret a]', 'a'],
+    ],
+  },
   withoutMap: {
     read: withoutMap,
     most: content,
@@ -209,6 +218,7 @@ const repeated = [
   '[a](b) ',
   '",',
   '\\u0000',
+  '[secret ',
   '# a\n',
   'a\n\n',
   '. ',
