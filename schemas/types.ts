@@ -421,6 +421,16 @@ export type AttributeModel = ("contact_attribute" | "conversation_attribute")
  */
 export type AttributeDisplayType = ("text" | "number" | "currency" | "percent" | "link" | "date" | "list" | "checkbox")
 /**
+ * Which canned responses, and which page of them.
+ */
+export type ListCannedResponsesQuery = (PageQuery & {
+/**
+ * Only canned responses that have this in their short code or content, in upper or lower case.
+ */
+search?: string
+[k: string]: unknown
+})
+/**
  * What a client tells about its contact; null for nothing.
  */
 export type CreateClientContact = (UpdateClientContact & {
@@ -784,6 +794,13 @@ attribute_display_name: string
 attribute_description: (string | null)
 attribute_display_type: AttributeDisplayType
 attribute_values: string[]
+})
+/**
+ * A text that agents insert into replies by its short code.
+ */
+export type CannedResponse = (AccountRecordShape & {
+short_code: string
+content: string
 })
 /**
  * A contact as its client sees it.
@@ -1387,6 +1404,9 @@ export interface Schemas {
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
 "requests/bot.usage.query": BotUsageQuery
+"requests/canned-response.create": CreateCannedResponse
+"requests/canned-response.list.query": ListCannedResponsesQuery
+"requests/canned-response.update": UpdateCannedResponse
 "requests/client-contact.create": CreateClientContact
 "requests/client-contact.update": UpdateClientContact
 "requests/client-conversation.create": CreateClientConversation
@@ -1480,6 +1500,8 @@ export interface Schemas {
 "resources/attribute-definition": CustomAttributeDefinition
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
+"resources/canned-response-list": CannedResponseList
+"resources/canned-response": CannedResponse
 "resources/client-contact": ClientContact
 "resources/client-conversation": ClientConversation
 "resources/client-conversations": ClientConversations
@@ -2189,6 +2211,34 @@ since?: UnixTime
  * Up to this moment, with its day unless it is the day's first; up to now unless said otherwise. At most 366 days in all.
  */
 until?: UnixTime
+[k: string]: unknown
+}
+/**
+ * A text, and the short code by which agents insert it.
+ */
+export interface CreateCannedResponse {
+/**
+ * Unique in the account.
+ */
+short_code: string
+/**
+ * The text of the reply.
+ */
+content: string
+[k: string]: unknown
+}
+/**
+ * What to change of a canned response.
+ */
+export interface UpdateCannedResponse {
+/**
+ * Unique in the account.
+ */
+short_code?: string
+/**
+ * The text of the reply.
+ */
+content?: string
 [k: string]: unknown
 }
 /**
@@ -3424,6 +3474,13 @@ export interface CancelledDeliveries {
  * How many deliveries were pending; 100,000 where there were more.
  */
 count: number
+}
+/**
+ * The account's canned responses, by short code.
+ */
+export interface CannedResponseList {
+payload: CannedResponse[]
+meta: PageMeta
 }
 /**
  * A conversation as its contact is told it.

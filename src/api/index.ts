@@ -4,6 +4,7 @@ import { agentBotRoutes } from './accounts/bots/agent-bots.ts';
 import { agentRoutes } from './accounts/people/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
 import { attributeDefinitionRoutes } from './accounts/attribute-definitions.ts';
+import { cannedResponseRoutes } from './accounts/canned-responses.ts';
 import { clientRoutes } from './public/clients.ts';
 import { mergeRoutes } from './accounts/contacts/merges.ts';
 import { contactRoutes } from './accounts/contacts/contacts.ts';
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   ...agentRoutes,
   ...invitationRoutes,
   ...articleRoutes,
+  ...cannedResponseRoutes,
   ...slaPolicyRoutes,
   ...attributeDefinitionRoutes,
   ...webhookRoutes,

@@ -4,6 +4,7 @@ import { Agent } from './agent.ts';
 import { AgentBot } from './bots/agent-bot.ts';
 import { Article } from './article.ts';
 import { AttributeDefinition } from './attribute-definition.ts';
+import { CannedResponse } from './canned-response.ts';
 import { Contact } from './contacts/contact.ts';
 import { Inbox } from './inbox.ts';
 import { Invitation } from './invitation.ts';
@@ -21,6 +22,7 @@ export const entities = [
   AgentBot,
   Article,
   AttributeDefinition,
+  CannedResponse,
   Contact,
   Inbox,
   Invitation,

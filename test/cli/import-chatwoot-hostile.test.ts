@@ -62,6 +62,12 @@ describe('switchboard import chatwoot, of anything', function () {
       { id: null, url: 'https://example.com', subscriptions: null },
       { id: 74, url: ' https://example.com ', name: {}, subscriptions: null },
     ];
+    importing.fake.account.cannedResponses = [
+      { id: 81, short_code: 7, content: 'A number, and a NUL \u0000' },
+      { id: 82, short_code: 'null', content: null },
+      { id: 83, short_code: ['list'], content: 'x' },
+      { id: null, short_code: 'x', content: 'x' },
+    ];
     const [first] = conversations;
     const strange = [
       { status: 'archived', priority: 'now', labels: ['never-seen', 7, null], unread_count: -3 },
@@ -100,6 +106,7 @@ describe('switchboard import chatwoot, of anything', function () {
       teams: 1,
       labels: 1,
       attribute_definitions: 2,
+      canned_responses: 3,
       webhooks: 3,
       contacts: 1,
       visitors: 0,

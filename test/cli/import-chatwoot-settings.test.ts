@@ -49,6 +49,42 @@ describe('switchboard import chatwoot, of settings and links', function () {
     expect(await definitionsOf(account)).to.have.lengthOf(1);
   });
 
+  it('copies canned responses, each once, and takes one with the same short code for theirs', async () => {
+    const account = await importing.newAccount();
+    const responsesOf = async (): Promise<unknown[]> => {
+      const { payload } = await read(`${base(account)}/canned_responses`);
+      return (payload as Body[]).map(({ short_code: code, content }) => [code, content]);
+    };
+    const own = { short_code: 'hello', content: 'Our greeting' };
+    await importing.app.post(`${base(account)}/canned_responses`, own);
+    importing.fake.account.cannedResponses = [
+      { id: 1, short_code: 'hello', content: 'Their greeting' },
+      { id: 2, short_code: 'bye', content: 'Goodbye,\n{{contact.name}}' },
+      { id: 3, short_code: 'long', content: 'x'.repeat(20_001) },
+      { id: 4, short_code: ' ', content: 'Without a short code' },
+    ];
+    const dry = await importing.run(account, '--dry-run');
+    expect([dry.counts.canned_responses.theirs, dry.not_copied]).to.deep.equal([4, {}]);
+    expect(await responsesOf()).to.deep.equal([['hello', 'Our greeting']]);
+
+    const { code, counts, remarks } = await importing.run(account);
+    const all = { theirs: 4, created: 2, updated: 0, unchanged: 1, left_out: 1 };
+    expect([code, counts.canned_responses]).to.deep.equal([1, all]);
+    expect(remarks).to.deep.equal([
+      { what: 'canned response 3', why: 'its content was cut after 20000 characters' },
+      { what: 'canned_response 4', why: 'left out: it has no short code or no content' },
+    ]);
+    const copied = [
+      ['bye', 'Goodbye,\n{{contact.name}}'],
+      ['hello', 'Our greeting'],
+      ['long', 'x'.repeat(20_000)],
+    ];
+    expect(await responsesOf()).to.deep.equal(copied);
+    const again = (await importing.run(account)).counts.canned_responses;
+    expect(again).to.deep.equal({ ...all, created: 0, unchanged: 3 });
+    expect(await responsesOf()).to.deep.equal(copied);
+  });
+
   it('copies webhooks paused, in the format of Chatwoot, those of API inboxes too', async () => {
     const account = await importing.newAccount();
     const receiver = await Receiver.start();

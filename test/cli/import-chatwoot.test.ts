@@ -34,6 +34,7 @@ describe('switchboard import chatwoot', function () {
       teams: 1,
       labels: 1,
       attribute_definitions: 0,
+      canned_responses: 0,
       webhooks: 0,
       contacts: 1,
       visitors: 1,

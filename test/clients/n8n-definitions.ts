@@ -18,7 +18,13 @@ const words = {
 } as const;
 const defined = { attribute_display_name: 'Tariff', attribute_values: ['one', 'two'] };
 
-/** Definitions of custom attributes. */
+const newResponse = async ({ maker, app }: FieldHome) => {
+  const short_code = maker.text('code');
+  const id = await maker.post('canned_responses', { short_code, content: 'Hello!' });
+  return { id, short_code, at: { id }, app };
+};
+
+/** Definitions of custom attributes, and canned responses. */
 export const definitionRows = [
   n8nRow({
     name: 'Custom Attributes: Get Account Custom Attribute',
@@ -59,5 +65,32 @@ export const definitionRows = [
     name: 'Custom Attributes: Delete Custom Attribute From Account',
     given: newDefinition,
     finds: async (_, { id, app }) => expect((await app.get(`custom_attribute_definitions/${id}`)).status).to.equal(404),
+  }),
+  n8nRow({
+    name: 'Canned Responses: List All Canned Responses In An Account',
+    given: newResponse,
+    finds: (found: Found, { id }) => expect(idsOf(found)).to.include(id),
+    inDefault: {
+      because: 'the list is under `payload`',
+      finds: ({ payload }: Found, { id }) => expect(idsOf(payload)).to.include(id),
+    },
+  }),
+  n8nRow({
+    name: 'Canned Responses: Add A New Canned Response',
+    given: ({ maker }) => ({ body: { short_code: maker.text('code'), content: 'Welcome!' } }),
+    finds: (found: Found, { body }) => expect(found).to.include(body),
+  }),
+  n8nRow({
+    name: 'Canned Response: Update Canned Response In Account',
+    given: async (home) => {
+      const made = await newResponse(home);
+      return { ...made, body: { short_code: made.short_code, content: 'Goodbye!' } };
+    },
+    finds: (found: Found, { id, short_code }) => expect(found).to.include({ id, short_code, content: 'Goodbye!' }),
+  }),
+  n8nRow({
+    name: 'Canned Responses: Remove A Canned Response From Account',
+    given: newResponse,
+    finds: async (_, { id, app }) => expect((await app.get(`canned_responses/${id}`)).status).to.equal(404),
   }),
 ];

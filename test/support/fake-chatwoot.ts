@@ -18,6 +18,7 @@ export interface ForeignAccount {
   contactLabels: Record<number, string[]>;
   contactNotes?: Record<number, Foreign[]>;
   attributeDefinitions?: Foreign[];
+  cannedResponses?: Foreign[];
   webhooks?: Foreign[];
   /** Lists of what is not copied, by their paths. */
   others?: Record<string, Foreign[]>;
@@ -104,6 +105,7 @@ export class FakeChatwoot {
       teams: () => (part === 'team_members' ? agentsOf(teamMembers[id]) : teams),
       labels: () => ({ payload: labels }),
       custom_attribute_definitions: () => this.account.attributeDefinitions ?? [],
+      canned_responses: () => this.account.cannedResponses ?? [],
       webhooks: () => ({ payload: { webhooks: this.account.webhooks ?? [] } }),
       contacts: () => (id ? this.#showContact(id, part) : this.#listContacts(query)),
       conversations: () => (part === 'messages' ? this.#listMessages(id, query) : this.#listConversations(query)),

@@ -6,8 +6,10 @@ type Fields = Record<string, unknown>;
 
 /** What the tests' tables need to know of a small resource. */
 interface SmallResource {
-  /** Who may read it; only administrators may write. */
+  /** Who may read it. */
   readers: 'agents' | 'administrators';
+  /** Who may create, change and delete it; administrators by default. */
+  writers?: 'agents' | 'administrators';
   /** A body that creates one, with its texts from `maker.text`. */
   make: (maker: Maker) => Fields;
   /** A body that changes one. */
@@ -32,6 +34,21 @@ export const smallResources: Readonly<Record<string, SmallResource>> = {
     unique: 'name',
     orderedBy: 'name',
     refused: [{ name: ' ' }, { first_response_seconds: 0 }, { resolution_seconds: 'soon' }],
+  },
+  canned_responses: {
+    readers: 'agents',
+    writers: 'agents',
+    make: (maker) => ({ short_code: maker.text('code'), content: maker.text('content') }),
+    change: (maker) => ({ short_code: maker.text('renamed'), content: maker.text('rewritten') }),
+    unique: 'short_code',
+    orderedBy: 'short_code',
+    refused: [
+      { short_code: ' ' },
+      { short_code: 'x'.repeat(256) },
+      { content: '' },
+      { content: ' \n' },
+      { content: 'x'.repeat(20_001) },
+    ],
   },
   custom_attribute_definitions: {
     readers: 'agents',
@@ -116,10 +133,11 @@ export const smallEvents = tableOf<EventCase[]>((kind, { unique }) => ({
 }));
 
 /** Who gets which status, in the words of the matrix. */
-export const smallMatrix = tableOf<string>((kind, { readers }) => {
+export const smallMatrix = tableOf<string>((kind, { readers, writers }) => {
   const others = '403 403  404 404 404  401 401 401 401';
   const read = readers === 'agents' ? `200  200 200 200  ${others}` : `200  403 403 403  ${others}`;
-  const written = (status: number) => `${status}  403 403 403  ${others}`;
+  const written = (status: number) =>
+    writers === 'agents' ? `${status}  ${status} ${status} ${status}  ${others}` : `${status}  403 403 403  ${others}`;
   return {
     [`GET ${kind}`]: read,
     [`GET ${kind}/:id`]: read,

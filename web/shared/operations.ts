@@ -12,6 +12,7 @@ export interface Operations {
   'DELETE agent_bots/:id': { reply: 'resources/empty' };
   'DELETE agents/:id': { reply: 'resources/empty' };
   'DELETE articles/:id': { reply: 'resources/empty' };
+  'DELETE canned_responses/:id': { reply: 'resources/empty' };
   'DELETE contacts/:id': { reply: 'resources/empty' };
   'DELETE conversations/:conversation_id/messages/:message_id': { reply: 'resources/empty' };
   'DELETE conversations/:id': { reply: 'resources/empty' };
@@ -61,6 +62,8 @@ export interface Operations {
   'GET articles': { query: 'requests/article.list.query'; reply: 'resources/article-list' };
   'GET articles/:id': { reply: 'resources/article' };
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
+  'GET canned_responses': { query: 'requests/canned-response.list.query'; reply: 'resources/canned-response-list' };
+  'GET canned_responses/:id': { reply: 'resources/canned-response' };
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };
   'GET contacts/:id': { reply: 'resources/single-contact' };
   'GET contacts/:id/attachments': { query: 'requests/page.query'; reply: 'resources/sent-file-list' };
@@ -119,6 +122,7 @@ export interface Operations {
   'PATCH agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
   'PATCH agents/:id': { body: 'requests/agent.update'; reply: 'resources/agent' };
   'PATCH articles/:id': { body: 'requests/article.update'; reply: 'resources/article' };
+  'PATCH canned_responses/:id': { body: 'requests/canned-response.update'; reply: 'resources/canned-response' };
   'PATCH contacts/:id': { body: 'requests/contact.update'; reply: 'resources/single-contact' };
   'PATCH conversations': { body: 'requests/conversation.set-status'; reply: 'resources/conversation' };
   'PATCH conversations/:conversation_id/messages/:message_id': { body: 'requests/message.update'; reply: 'resources/message' };
@@ -171,6 +175,7 @@ export interface Operations {
   'POST agents/:id/resend_invitation': { reply: 'resources/agent' };
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
+  'POST canned_responses': { body: 'requests/canned-response.create'; reply: 'resources/canned-response' };
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };
   'POST contacts/:id/contact_inboxes': { body: 'requests/contact-inbox.create'; reply: 'resources/contact-inbox' };
   'POST contacts/:id/labels': { body: 'requests/contact.set-labels'; reply: 'resources/contact-labels' };

@@ -10,13 +10,13 @@ const lists = [
   ['teams', '/teams'],
   ['labels', '/labels'],
   ['attribute_definitions', '/custom_attribute_definitions'],
+  ['canned_responses', '/canned_responses'],
 ] as const;
 // Resources of a Chatwoot account that are not copied.
 const others = [
   'agent_bots',
   'automation_rules',
   'campaigns',
-  'canned_responses',
   'custom_filters',
   'macros',
   'portals',

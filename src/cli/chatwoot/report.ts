@@ -7,6 +7,7 @@ const counted = [
   'teams',
   'labels',
   'attribute_definitions',
+  'canned_responses',
   'webhooks',
   'contacts',
   // Contacts whom Chatwoot's list does not show, but conversations name.

@@ -41,7 +41,9 @@ export async function restOf(first: Json, { path, query, ask }: Asked): Promise<
   const records = listOf(first['payload']);
   if (query.has('page') || typeof total !== 'number') return records;
   for (let page = 2; page <= Math.min(total, mostPages); page += 1) {
-    records.push(...listOf(needed(await ask('GET', `${path}?page=${page}`))['payload']));
+    const wanted = new URLSearchParams(query);
+    wanted.set('page', String(page));
+    records.push(...listOf(needed(await ask('GET', `${path}?${wanted.toString()}`))['payload']));
   }
   return records;
 }

@@ -2,6 +2,7 @@ import { accountUserOperations } from './account-users.ts';
 import { agentBotOperations } from './agent-bots.ts';
 import { agentOperations } from './agents.ts';
 import { attributeDefinitionOperations } from './attribute-definitions.ts';
+import { cannedResponseOperations } from './canned-responses.ts';
 import { clientOperations } from './clients.ts';
 import { contactOperations } from './contacts.ts';
 import { conversationActionOperations } from './conversation-actions.ts';
@@ -28,6 +29,7 @@ export const operations: readonly Operation[] = [
   ...agentBotOperations,
   ...accountUserOperations,
   ...attributeDefinitionOperations,
+  ...cannedResponseOperations,
   ...participationOperations,
   ...searchOperations,
   ...profileOperations,

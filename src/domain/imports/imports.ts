@@ -10,6 +10,7 @@ export type ImportedKind =
   | 'team'
   | 'label'
   | 'attribute_definition'
+  | 'canned_response'
   | 'webhook'
   | 'channel_webhook'
   | 'contact'

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../events/transaction.ts';
 import { createAttributeDefinition, type NewAttributeDefinition } from '../attribute-definitions.ts';
+import { createCannedResponse, type NewCannedResponse } from '../canned-responses.ts';
 import { pause } from '../endpoints/requested-deliveries.ts';
 import { createInbox, type NewInbox } from '../inboxes/inboxes.ts';
 import { createLabel, type NewLabel } from '../labels/catalogue.ts';
@@ -66,6 +67,16 @@ export function importAttributeDefinition(
     const found = await findId(tx, statement, attributeKey);
     if (found !== null) return { outcome: 'found', localId: found };
     return { outcome: 'created', localId: (await createAttributeDefinition(tx, definition)).id };
+  });
+}
+
+/** Copies a canned response, once; one with this short code is taken for it. Errors: 422 when the account has too many. */
+export function importCannedResponse(tx: Transaction, record: Origin, response: NewCannedResponse): Promise<Copied> {
+  return copy(tx, record, 'canned_response', async () => {
+    const statement = 'SELECT id FROM canned_responses WHERE account_id = $1 AND short_code = $2';
+    const found = await findId(tx, statement, response.shortCode);
+    if (found !== null) return { outcome: 'found', localId: found };
+    return { outcome: 'created', localId: (await createCannedResponse(tx, response)).id };
   });
 }
 

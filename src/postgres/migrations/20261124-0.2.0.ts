@@ -5,6 +5,7 @@ import { attachments } from './0.2.0/attachments.ts';
 import { botRuns } from './0.2.0/bot-runs.ts';
 import { botStorage } from './0.2.0/bot-storage.ts';
 import { bots } from './0.2.0/bots.ts';
+import { cannedResponses } from './0.2.0/canned-responses.ts';
 import { contactInboxes } from './0.2.0/contact-inboxes.ts';
 import { contacts } from './0.2.0/contacts.ts';
 import { conversationCounts } from './0.2.0/conversation-counts.ts';
@@ -46,6 +47,7 @@ const inOrder = [
   plugins,
   articles,
   embeddings,
+  cannedResponses,
   imports,
   reports,
   storedAnswers,

@@ -1,7 +1,8 @@
-import { importAttributeDefinition, importWebhook } from '../../../domain/imports/settings.ts';
+import { importAttributeDefinition, importCannedResponse, importWebhook } from '../../../domain/imports/settings.ts';
 import { textOf, type Foreign } from '../values.ts';
 import type { Copying, Ids } from '../copying.ts';
 import { toAttributeDefinition } from '../read/attribute-definition.ts';
+import { toCannedResponse } from '../read/canned-response.ts';
 import { toChannelWebhook, toWebhook } from '../read/webhook.ts';
 import type { Setting } from './settings.ts';
 
@@ -17,6 +18,22 @@ export function attributeDefinitionSetting({ reporter }: Copying): Setting {
       if (read === null) return null;
       if (read.problem !== null) reporter.remark(`attribute definition ${record.foreignId}`, read.problem);
       return importAttributeDefinition(tx, record, read.definition);
+    },
+  };
+}
+
+/** How a canned response is copied. */
+export function cannedResponseSetting({ reporter }: Copying): Setting {
+  return {
+    counted: 'canned_responses',
+    kind: 'canned_response',
+    path: '/canned_responses',
+    why: 'it has no short code or no content',
+    make: (tx, record, given) => {
+      const read = toCannedResponse(given);
+      if (read === null) return null;
+      if (read.problem !== null) reporter.remark(`canned response ${record.foreignId}`, read.problem);
+      return importCannedResponse(tx, record, read.response);
     },
   };
 }

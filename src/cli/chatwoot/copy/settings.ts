@@ -12,7 +12,7 @@ import { listAt } from '../pages.ts';
 import type { Counted } from '../report.ts';
 import { toAgent, toInbox, toLabel, toTeam } from '../read/settings.ts';
 import { idOf, textOf, type Foreign } from '../values.ts';
-import { attributeDefinitionSetting, webhookSettings } from './automation-settings.ts';
+import { attributeDefinitionSetting, cannedResponseSetting, webhookSettings } from './automation-settings.ts';
 
 interface Made {
   outcome: Outcome;
@@ -21,7 +21,10 @@ interface Made {
 
 /** A kind of setting, and how one is copied: `make` in a transaction; null where it cannot be, for the reason `why`. */
 export interface Setting {
-  counted: Extract<Counted, 'inboxes' | 'agents' | 'teams' | 'labels' | 'attribute_definitions' | 'webhooks'>;
+  counted: Extract<
+    Counted,
+    'inboxes' | 'agents' | 'teams' | 'labels' | 'attribute_definitions' | 'canned_responses' | 'webhooks'
+  >;
   kind: ImportedKind;
   path: string;
   /** The name of the list in the answer's `payload`. */
@@ -46,6 +49,7 @@ export async function copySettings(copying: Copying): Promise<CopiedSettings> {
   const teams = await copyAll(copying, teamSetting, agents);
   await copyAll(copying, labelSetting, agents);
   await copyAll(copying, attributeDefinitionSetting(copying), agents);
+  await copyAll(copying, cannedResponseSetting(copying), agents);
   for (const setting of webhookSettings(copying, copiedInboxes)) await copyAll(copying, setting, agents);
   if (copying.reporter.report.counts.webhooks.created > 0)
     copying.reporter.hint(

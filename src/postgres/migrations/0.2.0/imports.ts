@@ -16,8 +16,8 @@ export const imports = `
   CREATE TABLE imported (
     account_id bigint NOT NULL,
     import_id bigint NOT NULL,
-    kind text NOT NULL CHECK (kind IN ('inbox', 'agent', 'author', 'team', 'label', 'attribute_definition', 'webhook',
-      'channel_webhook', 'contact', 'conversation')),
+    kind text NOT NULL CHECK (kind IN ('inbox', 'agent', 'author', 'team', 'label', 'attribute_definition',
+      'canned_response', 'webhook', 'channel_webhook', 'contact', 'conversation')),
     foreign_id bigint NOT NULL,
     local_id bigint NOT NULL,
     version text,
