@@ -334,7 +334,7 @@ describe('a conversation in the console', function () {
       .getByText(xssTexts.at(-1) ?? '')
       .first()
       .waitFor();
-    await page.getByText(`With ${attack}`).waitFor();
+    await page.getByText(`Assigned to ${attack}`).waitFor();
     for (const width of widths) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });

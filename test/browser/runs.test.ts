@@ -97,8 +97,8 @@ describe('the pages of runs', function () {
     );
     expect(text).to.include('storage.set').and.include('plugin: ');
     await page.getByText('storage.set', { exact: true }).click();
-    await page.getByText('The event', { exact: true }).click();
-    expect(await page.getByLabel('Question 1', { exact: true }).textContent()).to.include('"texts"');
+    await page.getByText('Event', { exact: true }).click();
+    expect(await page.getByLabel('Request 1', { exact: true }).textContent()).to.include('"texts"');
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
       await watched.expectAccessible();
@@ -225,7 +225,7 @@ describe('the pages of runs', function () {
     await page.getByLabel('Outcome').selectOption('memory');
     await page.getByText('No runs match these filters').waitFor();
     await page.getByLabel('Conversation ID').fill('999999');
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByRole('alert').filter({ hasText: 'Conversation not found' }).waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await listOf(25);

@@ -102,7 +102,7 @@ describe('large files in the widget on a slow line', function () {
     await attach(film);
     await say('Did you get it?');
     await app.eventually(async () => (await texts()).includes('Did you get it?'));
-    const alert = page.getByRole('alert').filter({ hasText: 'Not sent: the connection broke.' });
+    const alert = page.getByRole('alert').filter({ hasText: 'Not sent: connection lost.' });
     await alert.waitFor();
     expect(await texts()).to.deep.equal(['Hello', 'Did you get it?']);
     expect(await page.getByText('You are offline.').count()).to.equal(0);
