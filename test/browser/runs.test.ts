@@ -97,7 +97,7 @@ describe('the pages of runs', function () {
     );
     expect(text).to.include('storage.set').and.include('plugin: ');
     await page.getByText('storage.set', { exact: true }).click();
-    await page.getByText('Event', { exact: true }).click();
+    await page.locator('summary').filter({ hasText: 'Event' }).click();
     expect(await page.getByLabel('Request 1', { exact: true }).textContent()).to.include('"texts"');
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
