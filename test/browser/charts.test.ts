@@ -94,7 +94,7 @@ describe('the charts of the console', function () {
   it('are of another time, which the address keeps, and draw it anew when the colours change', async () => {
     await page.getByLabel('Period').selectOption('year');
     await page.waitForURL(/span=year/);
-    await page.getByText('days are those of UTC').waitFor();
+    await page.getByText('days in UTC').waitFor();
     await chart('Customer messages').locator('summary').click();
     const table = chart('Customer messages').locator('details tbody tr');
     await app.eventually(async () => (await table.count()) >= 365);

@@ -59,7 +59,7 @@ describe('the first minute', function () {
     await page.reload();
     const behind = page.getByRole('region', { name: 'Behind the chat' });
     await behind.getByText('Shop assistant is paused: handed off to an agent.').waitFor();
-    await behind.getByText('conversation status changed: now open').waitFor();
+    await behind.getByText('conversation status changed: open').waitFor();
     await behind.getByRole('button', { name: 'Take over' }).click();
     await behind.getByText('Shop assistant is paused: an agent is assigned.', { exact: true }).first().waitFor();
     lap('taken over');
