@@ -88,13 +88,13 @@ describe('the live tail of events in the console', function () {
     watched.expectNoProblems();
   });
 
-  it('keeps what comes during a pause, tells how much that is, and shows it then', async () => {
+  it('keeps events of a pause, counts them, and shows them afterwards', async () => {
     await open();
     await happen(1);
     await shows(1);
     await button('Pause').click();
     await happen(2);
-    await page.getByText('Paused: 2 events wait.').waitFor();
+    await page.getByText('Paused: 2 new events.').waitFor();
     expect(await rows().count()).to.equal(1);
     await expectAtAllWidths(watched);
     await button('Resume').click();

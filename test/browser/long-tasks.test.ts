@@ -124,7 +124,7 @@ describe('what takes long in the console', function () {
     const { letGo, count } = await hold('**/platform/api/v1/ledger?step=*', 3);
     await go('Platform');
     await button('Check ledger').click();
-    await page.getByRole('status').filter({ hasText: 'The service counts, 3 of 9' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Checking the ledger, 3 of 9' }).waitFor();
     await page
       .locator('.elapsed')
       .filter({ hasText: /[3-9] s/ })
@@ -134,7 +134,7 @@ describe('what takes long in the console', function () {
     expect(await page.getByText('No violations').count()).to.equal(0);
     await go('Labels');
     await go('Platform');
-    await page.getByRole('status').filter({ hasText: 'The service counts, 3 of 9' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Checking the ledger, 3 of 9' }).waitFor();
     await go('Labels');
     letGo();
     await toast('Ledger check finished').waitFor();

@@ -32,7 +32,7 @@ describe('sign-ins and access tokens in the console', function () {
     const { headers } = await addPerson(app, { name: 'Ada' });
     const watched = await signedIn(browser, app, headers.api_access_token, path);
     const { page } = watched;
-    const own = page.getByRole('row', { name: /Chrome on Linux this one/ });
+    const own = page.getByRole('row', { name: /Chrome on Linux this browser/ });
     await own.waitFor();
     const response = await fetch(`${app.url}/sign_in`, {
       method: 'POST',

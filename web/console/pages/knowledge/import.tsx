@@ -34,7 +34,7 @@ export function ImportPage() {
         Markdown files (<code>.zip</code>, <code>.tgz</code>). Articles with a known URL or path are updated.
       </p>
       <div class="panel">
-        <Form submit="Import" send={send}>
+        <Form submit="Import" send={send} isScratch>
           {() => (
             <>
               <Field label="File">
