@@ -20,7 +20,7 @@ export async function signedIn(
   const answer = await page.context().request.post(`${app.url}/sign_in`, proof);
   expect(answer.status(), await answer.text()).to.equal(201);
   await page.goto(app.url + path);
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
   return watched;
 }
 
