@@ -56,19 +56,19 @@ describe('deliveries in the console', function () {
     const delivery = await failing(503, { 'x-reason': 'upgrade' }, 'come back later');
     await open(`/console/deliveries/${delivery.id}`, `Delivery ${delivery.id}`);
     const first = attempt(1);
-    await first.getByText('The answer was 503').waitFor();
+    await first.getByText('Response 503.').waitFor();
     expect(await first.textContent())
-      .to.include('bad_status')
+      .to.include('bad_status: response was not 2xx')
       .and.include('(503)');
     expect(await first.getByLabel('Request 1 headers', { exact: true }).textContent()).to.match(
       /webhook-signature: v1,[\w+/]+=/,
     );
     const shown = first.getByLabel('Request 1 body', { exact: true });
     expect(JSON.parse((await shown.textContent()) ?? '')).to.include({ content: 'Where is my order?' });
-    await first.getByLabel('Indented').first().uncheck();
+    await first.getByLabel('Pretty-print').first().uncheck();
     expect(await shown.textContent()).to.equal(sending.receiver.received.at(-1)!.text);
-    expect(await first.getByLabel('Answer 1 headers', { exact: true }).textContent()).to.include('x-reason: upgrade');
-    expect(await first.getByLabel('Answer 1 body', { exact: true }).textContent()).to.equal('come back later');
+    expect(await first.getByLabel('Response 1 headers', { exact: true }).textContent()).to.include('x-reason: upgrade');
+    expect(await first.getByLabel('Response 1 body', { exact: true }).textContent()).to.equal('come back later');
     expect(await first.getByRole('list', { name: 'Times' }).textContent()).to.match(/connect \d+ ms.*total \d+ ms/);
     expect(await first.locator('svg.times rect').count()).to.be.at.least(3);
     expect(await page.locator('dl').textContent()).to.match(/Next attemptin /);
@@ -78,7 +78,7 @@ describe('deliveries in the console', function () {
     await sending.app.query('UPDATE lanes SET due_at = now() WHERE due_at IS NOT NULL AND lease_token IS NULL');
     await sending.app.eventually(async () => (await sending.stateOf(delivery.id)) === 'delivered');
     await page.reload();
-    await attempt(2).getByText('The answer was 204').waitFor();
+    await attempt(2).getByText('Response 204.').waitFor();
     // The newest is first, and unfolded.
     expect(await page.getByRole('region').first().getAttribute('aria-label')).to.equal('Attempt 2');
     expect(await page.locator('dl').textContent()).to.not.include('Next attempt');
@@ -95,13 +95,13 @@ describe('deliveries in the console', function () {
     const id = Number(/deliveries\/(\d+)$/.exec(page.url())?.[1]);
     expect(id).to.be.greaterThan(delivery.id);
     // Followed until it has ended.
-    await attempt(1).getByText('The answer was 200').waitFor();
+    await attempt(1).getByText('Response 200.').waitFor();
     expect(await sending.stateOf(delivery.id)).to.equal('delivered');
     const [first, second] = sending.receiver.received;
     expect(second!.headers['webhook-id']).to.equal(first!.headers['webhook-id']);
     await sending.app.patch(`webhooks/${delivery.webhook_id}`, { active: false });
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
-    await toast('switched off: switch it on first');
+    await toast('The webhook is disabled. Enable it first.');
     watched.expectNoProblems(/status of 409/);
   });
 
@@ -114,8 +114,8 @@ describe('deliveries in the console', function () {
     const [{ id }] = await sending.eventuallyIn(webhook, 'failing');
     await open(`/console/deliveries/${id}`, `Delivery ${id}`);
     await attempt(1).getByText('No response').waitFor();
-    expect(await attempt(1).textContent()).to.include('connect: no connection was made (ECONNREFUSED)');
-    expect(await attempt(1).getByText('Answer', { exact: true }).count()).to.equal(0);
+    expect(await attempt(1).textContent()).to.include('connect: connection failed (ECONNREFUSED)');
+    expect(await attempt(1).getByText('Response', { exact: true }).count()).to.equal(0);
     await expectAtAllWidths(watched);
     watched.expectNoProblems();
   });
@@ -183,9 +183,9 @@ describe('deliveries in the console', function () {
     });
     for (const { id: own } of [delivery, ...waiting.slice(0, 3)]) {
       await open(`/console/deliveries/${own}`, `Delivery ${own}`);
-      const answer = (await attempt(1).getByLabel('Answer 1 headers', { exact: true }).textContent()) ?? '';
+      const answer = (await attempt(1).getByLabel('Response 1 headers', { exact: true }).textContent()) ?? '';
       expect(answer).to.include('x-attack-1: <img src=x onerror=alert(2)>');
-      const body = (await attempt(1).getByLabel('Answer 1 body', { exact: true }).textContent()) ?? '';
+      const body = (await attempt(1).getByLabel('Response 1 body', { exact: true }).textContent()) ?? '';
       expect(body).to.include('<script>alert(1)</script>');
       await attempt(1).hover();
     }

@@ -39,7 +39,7 @@ export function checkOn(server: Server | null): void {
   const isOff = server instanceof Webhook ? !server.active : Boolean(server.disabledReason);
   if (!isOff) return;
   const what = server instanceof Webhook ? 'webhook' : 'bot';
-  throw refused('endpoint_off', `The ${what} is switched off: switch it on first`);
+  throw refused('endpoint_off', `The ${what} is disabled. Enable it first.`);
 }
 
 const handledByRun =
