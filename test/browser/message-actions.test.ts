@@ -115,12 +115,13 @@ describe('messages in the console', function () {
     await mine.page.getByLabel('Text').fill('Good morning');
     // Meanwhile somebody else deletes it.
     await app.delete(`conversations/${id}/messages/${own}`);
-    const dialog = mine.page.getByRole('dialog');
+    const dialog = mine.page.getByRole('dialog', { name: 'Edit message' });
     await dialog.getByRole('alert').filter({ hasText: 'The message was deleted in the meantime' }).waitFor();
     await button('Save', mine.page).click();
     await mine.page.getByRole('alert').filter({ hasText: 'A deleted message cannot be edited' }).waitFor();
     expect(await mine.page.getByLabel('Text').inputValue()).to.equal('Good morning');
     await button('Close', mine.page).click();
+    await button('Discard', mine.page).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await button(`Edit message ${own}`, mine.page).count()).to.equal(0);
     mine.expectNoProblems(/status of 4(?:12|22)/);
@@ -264,7 +265,7 @@ describe('messages in the console', function () {
     await page.getByRole('textbox', { name: 'Reply' }).fill('Read this');
     await slowDown(1_000_000);
     await button('Send').click();
-    await page.getByText(/Uploading, in KB: \d+ of \d+/).waitFor();
+    await page.getByText(/Uploading \(KB\): \d+ of \d+/).waitFor();
     await watched.expectAccessible();
     await button('Cancel').click();
     await page.getByRole('alert').filter({ hasText: 'The upload was cancelled.' }).waitFor();
