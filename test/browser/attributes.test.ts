@@ -77,7 +77,7 @@ describe('custom attributes in the console', function () {
     await field('Applies to').selectOption('Conversation');
     await field('Type').selectOption('Date');
     await dialog().getByRole('button', { name: 'Create' }).click();
-    await row('Another').filter({ hasText: 'Conversations' }).waitFor();
+    await row('Another').filter({ hasText: 'Conversation' }).waitFor();
     await button(`Edit Plan ${attack}`).click();
     expect(await field('Values').inputValue()).to.equal(`basic\n${attack}`);
     await field('Name').fill('Tariff');
