@@ -99,7 +99,7 @@ describe('webhooks in the console', function () {
     expect(changed.subscriptions).to.have.length(15);
     await page.getByRole('link', { name: 'Other' }).click();
     await button('Send test').click();
-    await toast('disabled');
+    await toast('The webhook is disabled. Enable it first.');
     expect(await fact('Format').textContent()).to.equal('Chatwoot');
     await button('Enable').click();
     await button('Pause').waitFor();
