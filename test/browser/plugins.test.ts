@@ -74,7 +74,7 @@ describe('the pages of plugins', function () {
     await page.getByText('No plugins installed. Choose a package above.').waitFor();
     await page.getByText('No plugins available. Install one above.').waitFor();
     await install();
-    await page.getByRole('alert').filter({ hasText: 'Choose a file first' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Choose a file: the .tgz' }).waitFor();
     await watched.expectAccessible();
     watched.expectNoProblems();
   });
@@ -149,7 +149,7 @@ describe('the pages of plugins', function () {
     await visit('plugins');
     const panel = page.getByRole('article', { name: 'Seller' });
     const text = (await panel.textContent()) ?? '';
-    expect(text).to.include('Add and remove labels').and.include('SHOP_KEY').and.include('Usually "');
+    expect(text).to.include('Add and remove labels').and.include('SHOP_KEY').and.include('Default: "');
     for (const one of xssTexts.slice(0, 5)) expect(text).to.include(one);
     await panel.getByText('Settings').click();
     await watched.expectAccessible();
@@ -181,7 +181,7 @@ describe('the pages of plugins', function () {
 
   it('reject it, choose it again, approve what was looked at and nothing else, and roll back', async () => {
     await page.getByRole('button', { name: 'Reject version 2.0.0' }).click();
-    await toast('Version 2.0.0 waits no longer');
+    await toast('Version 2.0.0 rejected');
     await page.getByRole('region', { name: 'Version 2.0.0' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Run 2.0.0' }).click();
     await yes();

@@ -12,7 +12,7 @@ export function presentHealth(bot: AgentBot, healthError = bot.healthError ?? nu
   const { healthSince, quarantinedAt, quarantineReason, failingSince } = bot;
   if (bot.disabledReason) return failing(whyDisabled(bot), failingSince);
   if (bot.pluginObstacle) return failing(obstacles[bot.pluginObstacle], null);
-  if (!bot.configFits) return failing('The version of its plugin that runs refuses its settings', null);
+  if (!bot.configFits) return failing('Invalid settings for the running plugin version', null);
   if (quarantinedAt) return failing(`It failed several times running: ${quarantineReason ?? ''}`, quarantinedAt);
   if (healthError) return failing(healthError, bot.healthError ? healthSince : null);
   if (failingSince) return failing('Its server does not accept its events', failingSince);
