@@ -13,7 +13,7 @@ const nodeOptions = (JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8'
 ];
 /** Files that start, kill and pause processes, and mostly wait for them. */
 const waiting = /^test\/(?:boot|cli|demo|faults)\//;
-/** No test may take as long; a file that reports nothing for this time has stopped its process. */
+/** No test may take as long; a process that reports nothing for this time hangs. */
 const silenceMs = 600_000;
 
 /** Options of a run that hold for every file. */
@@ -41,13 +41,17 @@ export type WorkerMessage =
   | FileReport
   | { kind: 'failed'; file: string; title: string; reason: string }
   | { kind: 'skipped'; file: string; title: string }
+  | { kind: 'alive' }
   | { kind: 'ended'; problem: string | null };
+
+/** A message that says more than that its process works. */
+export type Report = Exclude<WorkerMessage, { kind: 'alive' }>;
 
 /** A run: files in the order in which they begin, and a listener for each message of a worker. */
 export interface Run {
   files: readonly string[];
   options: RunOptions;
-  onMessage: (message: WorkerMessage) => void;
+  onMessage: (message: Report) => void;
 }
 
 /** Runs the files on twice as many workers as there are cores; resolves when all have ended. */
@@ -68,7 +72,7 @@ export async function runFiles({ files, options, onMessage }: Run): Promise<void
 function work(
   next: () => string | undefined,
   options: RunOptions,
-  onMessage: (message: WorkerMessage) => void,
+  onMessage: (message: Report) => void,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const child = startProcess();
@@ -80,6 +84,7 @@ function work(
   const watch = setInterval(() => child.kill('SIGKILL'), silenceMs);
   child.on('message', (message: WorkerMessage) => {
     watch.refresh();
+    if (message.kind === 'alive') return;
     onMessage(message);
     if (message.kind === 'done') deal();
   });
@@ -98,7 +103,7 @@ function startProcess(): ChildProcess {
   return fork(program, { cwd: root, env, execArgv: nodeOptions.map((option) => `--${option}`) });
 }
 
-function deathOf(file: string, cause: number | string | null): WorkerMessage[] {
+function deathOf(file: string, cause: number | string | null): Report[] {
   const title = `the test process ended (${cause})`;
   const none = { passed: 0, failed: 1, skipped: 0, ms: 0, cpuMs: 0, hooksMs: 0, tests: [] };
   return [

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { changedFiles, chooseChanged } from './changed-tests.ts';
-import { runFiles, type FileReport, type WorkerMessage } from './test-run.ts';
+import { runFiles, type FileReport, type Report } from './test-run.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const recorded = join(root, 'test/durations.json');
@@ -46,7 +46,7 @@ const files = chooseFiles();
 const reports: FileReport[] = [];
 const problems: string[] = [];
 
-function show(message: WorkerMessage): void {
+function show(message: Report): void {
   if (message.kind === 'failed')
     return console.log(`  FAILED ${message.file}: ${message.title}\n    ${message.reason}`);
   if (message.kind === 'skipped') return console.log(`  skipped ${message.file}: ${message.title}`);

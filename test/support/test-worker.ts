@@ -6,7 +6,7 @@ import type { FileReport, RunOptions, WorkerMessage } from '../../scripts/test-r
 import { mochaHooks } from './hooks.ts';
 
 const { EVENT_HOOK_END, EVENT_RUN_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
-const { EVENT_HOOK_BEGIN, EVENT_TEST_BEGIN } = Mocha.Runner.constants;
+const { EVENT_HOOK_BEGIN, EVENT_TEST_BEGIN, EVENT_TEST_END } = Mocha.Runner.constants;
 const { Base } = Mocha.reporters;
 
 const report = (message: WorkerMessage): void => void process.send?.(message);
@@ -29,6 +29,8 @@ class FileReporter extends Base {
       times.hooksMs += sinceBegin();
     });
     runner.on(EVENT_TEST_PASS, (test) => times.tests.push({ title: test.fullTitle(), ms: sinceBegin() }));
+    // A long file is no process that hangs.
+    runner.on(EVENT_TEST_END, () => report({ kind: 'alive' }));
     runner.on(EVENT_TEST_PENDING, (test) => report({ kind: 'skipped', file, title: test.fullTitle() }));
     runner.on(EVENT_TEST_FAIL, (test, error: Error) => {
       const [reason = ''] = error.message.split('\n');
