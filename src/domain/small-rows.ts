@@ -163,6 +163,8 @@ function managerOf(sql: Sql): EntityManager {
   orm ??= new MikroORM({
     entities: [...entities],
     clientUrl: 'postgresql://none.invalid/none',
+    // Else the first statement of a process that has migrated asks that server whether its database exists.
+    ensureDatabase: false,
     preferReadReplicas: false,
     validateRequired: false,
     debug: false,

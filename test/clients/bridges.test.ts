@@ -64,7 +64,7 @@ const evolution: Step<Bridge, Made>[] = [
           () => expect.fail('it was made'),
           (error: SdkError) => error,
         );
-        expect([status, body.errors[0].field]).to.deep.equal([422, '/channel/webhook_url']);
+        expect([status, body.details[0].path]).to.deep.equal([422, '/channel/webhook_url']);
         made.inbox = await sdk('inboxes.create', { ...account, data: { name: 'WhatsApp', channel: { type: 'api' } } });
         expect(made.inbox).to.include({ name: 'WhatsApp', channel_type: 'Channel::Api' });
         expect((await app.get('webhooks')).body.payload).to.deep.equal([]);

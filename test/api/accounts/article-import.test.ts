@@ -290,7 +290,7 @@ describe('the import of articles', () => {
     expect(told).to.deep.equal([
       `2 ${folder}/empty.md: \`content\` must not be empty`,
       `3 ${folder}/endless.md: the front matter has no end: a line of three hyphens is missing`,
-      `4 ${folder}/odd.md: the front matter has a line that is not understood: {title`,
+      `4 ${folder}/odd.md: the front matter is no YAML: line 2: Flow map must end with a }`,
       `5 ${folder}/latin.md: is not valid UTF-8`,
       '6 ../outside.md: `path` must be a plain relative path such as guides/returns.md',
       `7 ${folder}/link.md: is a symbolic link`,

@@ -6,7 +6,7 @@ import { newToken } from '../../../src/lib/secrets/tokens.ts';
 import type { TestApp } from '../../support/app.ts';
 import { Hiring } from '../../support/hiring.ts';
 import { Platform } from '../../support/platform.ts';
-import { statementsOf } from '../../support/plans.ts';
+import { statementsOf, watched } from '../../support/plans.ts';
 
 interface Masks {
   agent: number;
@@ -135,13 +135,16 @@ describe('people whom another account knows', () => {
       const token = newToken('invitation', systemRandom);
       const input = { name: 'Nick', email, role: 'agent', availability: 'online' } as const;
       const account = { id: 1, name: 'Account' };
-      return transact(app.app.database, { account, actor: system }, (tx) =>
-        statementsOf(tx.sql, () => createAgent(tx, input, token)),
-      );
+      return transact(app.app.database, { account, actor: system }, (tx) => {
+        const sql = watched(tx.sql);
+        return statementsOf(sql, () => createAgent(Object.assign(tx, { sql }), input, token));
+      });
     };
-    const ofKnown = await run(known.email);
+    // Statements of entities contain their values.
+    const withoutValues = (statements: string[]) => statements.map((text) => text.replaceAll(/E?'[^']*'/g, '?'));
+    const ofKnown = withoutValues(await run(known.email));
     expect(ofKnown.length).to.be.above(3);
-    expect(ofKnown).to.deep.equal(await run(hiring.newEmail()));
+    expect(ofKnown).to.deep.equal(withoutValues(await run(hiring.newEmail())));
     expect(ofKnown.join('\n')).not.to.match(/\b(FROM|JOIN|INTO|UPDATE) users\b/);
   });
 
