@@ -157,7 +157,7 @@ const inboxes = [
   sdkRow({
     name: 'inboxes.create',
     sends: () => ({
-      data: { name: 'WhatsApp', channel: { type: 'api', webhook_url: 'https://bridge.example.com/in' } },
+      data: { name: 'WhatsApp', channel: { type: 'api' } },
     }),
     finds: (found: Found) => {
       expect(found).to.include({ name: 'WhatsApp', channel_type: 'Channel::Api' });

@@ -51,7 +51,8 @@ async function record(sql: Sql, work: () => Promise<unknown>): Promise<Statement
   if (!recording) throw new Error('Nobody watches these statements');
   recording.statements = [];
   await work();
-  return recording.statements;
+  // A copy: explaining the statements records further ones.
+  return [...recording.statements];
 }
 
 /** The texts of the statements that `work` runs on the executor. */

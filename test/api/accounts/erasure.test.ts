@@ -206,8 +206,10 @@ describe('a contact with very many conversations', () => {
       [stuck.contact, free.contact],
     ]);
     await app.query(
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
-       CREATE TRIGGER refuse BEFORE DELETE ON contacts FOR EACH ROW WHEN (OLD.id = ${stuck.contact}) EXECUTE FUNCTION refuse()`,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$`,
+    );
+    await app.query(
+      `CREATE TRIGGER refuse BEFORE DELETE ON contacts FOR EACH ROW WHEN (OLD.id = ${stuck.contact}) EXECUTE FUNCTION refuse()`,
     );
     expect(await finishErasures(app.app.database)).to.equal(1);
     expect(lines).to.have.lengthOf(1);
