@@ -2439,6 +2439,9 @@ mergee_contact_id: Id
  * What to look for in name, e-mail address, phone number and identifier, and which page.
  */
 export interface SearchContactsQuery {
+/**
+ * A text to look for.
+ */
 q: string
 page?: number
 /**
@@ -4354,7 +4357,7 @@ remove?: LabelTitles
 export interface NoteAction {
 type: "note"
 /**
- * What a bot writes.
+ * The text of a reply that a bot writes or an agent inserts.
  */
 content: string
 }
@@ -4377,7 +4380,7 @@ priority: ("urgent" | "high" | "medium" | "low" | null)
 export interface ReplyAction {
 type: "reply"
 /**
- * What a bot writes.
+ * The text of a reply that a bot writes or an agent inserts.
  */
 content: string
 content_type?: ("text" | "input_select" | "input_email")
