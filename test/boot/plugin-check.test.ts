@@ -23,7 +23,7 @@ async function check(directory: string): Promise<Checked> {
   return { ok, errors: of('error'), warnings: of('warning'), infos: of('info') };
 }
 
-/** What the errors say is used without a permission, each once, sorted. */
+/** Returns the uses without a permission that the errors name, each once, sorted. */
 function usedIn(errors: readonly string[]): string[] {
   return errors.flatMap((error) => /: `(.*?)` is used/.exec(error)?.[1] ?? []).toSorted();
 }

@@ -6,9 +6,9 @@ type Fields = Record<string, unknown>;
 
 /** What the tests' tables need to know of a small resource. */
 interface SmallResource {
-  /** Who may read it. */
+  /** Roles that may read it. */
   readers: 'agents' | 'administrators';
-  /** Who may create, change and delete it; administrators by default. */
+  /** Roles that may create, change and delete it; administrators by default. */
   writers?: 'agents' | 'administrators';
   /** A body that creates one, with its texts from `maker.text`. */
   make: (maker: Maker) => Fields;

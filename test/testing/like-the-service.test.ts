@@ -4,7 +4,7 @@ import { BotHouse } from '../runs/house.ts';
 import type { Body } from '../support/sending.ts';
 import { makeBot, removeBots } from './helpers.ts';
 
-/** What the bot does at a message with this text. */
+/** Actions of the bot at a message with this text. */
 const steps: Readonly<Record<string, string>> = {
   label: `ctx.label.add('new', 'vip'); ctx.label.add('new');`,
   unlabel: `ctx.label.remove('new', 'never'); ctx.label.add('old');`,
