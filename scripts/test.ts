@@ -45,10 +45,15 @@ const begun = performance.now();
 const files = chooseFiles();
 const reports: FileReport[] = [];
 const problems: string[] = [];
+/** A line for each failed test, repeated at the end: tools that shorten a long output keep its end. */
+const failures: string[] = [];
 
 function show(message: Report): void {
-  if (message.kind === 'failed')
-    return console.log(`  FAILED ${message.file}: ${message.title}\n    ${message.reason}`);
+  if (message.kind === 'failed') {
+    const line = `  FAILED ${message.file}: ${message.title}\n    ${message.reason}`;
+    failures.push(line);
+    return console.log(line);
+  }
   if (message.kind === 'skipped') return console.log(`  skipped ${message.file}: ${message.title}`);
   if (message.kind === 'ended') return void (message.problem !== null && problems.push(message.problem));
   showFile(message);
@@ -85,8 +90,9 @@ console.log(`${files.length} test files`);
 await runFiles({ files, options: { grep: values.grep ?? null }, onMessage: show });
 showSlowest();
 writeTimes();
-for (const { failures } of reports.filter(({ failed }) => failed > 0)) console.log(failures);
+for (const report of reports.filter(({ failed }) => failed > 0)) console.log(report.failures);
 for (const problem of problems) console.log(`After the tests: ${problem}`);
+if (failures.length > 0) console.log(`\n${failures.join('\n')}`);
 const sum = (of: 'passed' | 'failed'): number => reports.reduce((total, report) => total + report[of], 0);
 const [passed, failed] = [sum('passed'), sum('failed') + problems.length];
 const cpuMs = reports.reduce((total, report) => total + report.cpuMs, 0);

@@ -80,8 +80,14 @@ describe('SIGUSR1, which makes Node open a debugger', function () {
       const service = await ServiceProcess.start({ databaseUrl, env });
       // The service, the sandbox process that it keeps warm, and where it is a child the command; pages are built before.
       const members = 'NODE_OPTIONS' in env ? 3 : 2;
-      await eventually(async () => familyOf(service.pid).filter(isNode).length === members);
-      const family = familyOf(service.pid).filter(isNode);
+      const nodes = (): number[] => familyOf(service.pid).filter(isNode);
+      // The start has children of its own that end soon: those are meant that stay.
+      await eventually(async () => {
+        const before = nodes();
+        await sleep(openingMs);
+        return before.length === members && nodes().join() === before.join();
+      });
+      const family = nodes();
       const ports = family.map(portsOf);
       expect(ports.flat()).to.deep.equal([Number(new URL(service.url).port)]);
       for (const pid of family) process.kill(pid, 'SIGUSR1');

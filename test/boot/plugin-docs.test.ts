@@ -120,8 +120,8 @@ describe('docs/plugins.md', function () {
     ];
     expect(wanted).to.include.members(['queue_full', 'storage', 'forward']).and.have.length.above(25);
     for (const name of wanted) expect(page, name).to.include(`\`${name}\``);
-    const commands = ['plugin-commands.ts', 'plugin/author-commands.ts', 'plugin/run-commands.ts'].flatMap((file) =>
-      names(`src/cli/${file}`, /(?:ommand\(plugin|of\(parent), '(\w+)'/g),
+    const commands = ['plugin-commands.ts', 'plugin/author/author-commands.ts', 'plugin/runs/run-commands.ts'].flatMap(
+      (file) => names(`src/cli/${file}`, /(?:ommand\(plugin|of\(parent), '(\w+)'/g),
     );
     expect(commands).to.include.members(['new', 'rollback', 'backtest']).and.have.length.above(14);
     for (const command of commands) expect(page, command).to.match(new RegExp(`\\b${command}\\b`));

@@ -96,7 +96,7 @@ describe('a page whose computer or network sleeps', function () {
     network.wake();
     await page.evaluate(`dispatchEvent(new Event('online'))`);
     await expectShown(page, [...missed, ...before]);
-    watched.expectNoProblems(/ERR_(?:CONNECTION|INCOMPLETE|EMPTY)/);
+    watched.expectNoProblems(/ERR_(?:CONNECTION|INCOMPLETE|EMPTY|SOCKET)/);
     await watched.close();
   });
 });

@@ -5,7 +5,7 @@ import { migrate } from '../../src/postgres/migrate.ts';
 import { adminToken } from '../support/app.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { killServices, ServiceProcess } from '../support/service.ts';
-import { rowsOf } from './helpers.ts';
+import { eventually, rowsOf } from './helpers.ts';
 import { balance, settled } from './ledger.ts';
 import { Sink } from './sink.ts';
 
@@ -82,6 +82,8 @@ describe('a service that is told to stop', function () {
           posts.push(await post(agent, messagesUrl, `${round} ${writer} ${number}`));
       };
       const writing = Array.from({ length: writers }, (_, writer) => write(writer));
+      // A service that has just started answers its first posts late on a busy machine.
+      await eventually(() => posts.some(({ status }) => status === 201));
       await sleep(2 * underWayMs + round * 50);
       const signalAt = Date.now();
       const ending = service.stop();

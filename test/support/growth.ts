@@ -5,17 +5,21 @@ const linearAtMost = 8;
 const rounds = 5;
 /** Microseconds below which work is repeated until the sum is longer: the clock's own errors are a few. */
 const measurable = 100;
+/** Microseconds that harm nobody: pages of fresh memory alone can take some, reading with the square of a size takes 100 ms. */
+const harmless = 5_000;
 
 /**
  * Whether the computing time of the work grows in proportion to its size, up to `size`: compares the thread's time at a
  * sixteenth, a quarter and all of it. The least of several measurements counts, and both steps must grow too much: the
- * collection of garbage begins at some size, which is a step by itself, but only one.
+ * collection of garbage begins at some size, which is a step by itself, but only one. What is harmless at its largest size
+ * passes however it grows.
  */
 export function isLinear(work: (size: number) => () => unknown, size: number): boolean {
   const at = (share: number) => leastOf(work(Math.ceil(size / share)));
   const [sixteenth, quarter, whole] = [at(factor ** 2), at(factor), at(1)];
   for (let round = 0; round < rounds; round++)
-    if (whole() <= linearAtMost * quarter() || whole() <= linearAtMost ** 2 * sixteenth()) return true;
+    if (whole() <= harmless || whole() <= linearAtMost * quarter() || whole() <= linearAtMost ** 2 * sixteenth())
+      return true;
   return false;
 }
 
