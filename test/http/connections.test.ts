@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { Connections } from '../../src/http/server/limits/connections.ts';
 import { TestApp } from '../support/app.ts';
+import { rawRequest } from '../support/raw-http.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 
@@ -114,5 +115,37 @@ describe('a crowd of idle connections from one address', () => {
     expect(open).to.have.lengthOf(20);
     for (const socket of crowd) socket.destroy();
     await app.stop();
+  });
+});
+
+describe('requests that arrive together on one connection', () => {
+  let app: TestApp;
+
+  before(async () => {
+    app = await TestApp.start({ engine: false });
+  });
+  after(() => app.stop());
+
+  async function send(requests: number): Promise<Socket> {
+    const body = '{"name":"Crowd"}';
+    const headers = ['content-type: application/json', `content-length: ${body.length}`];
+    const socket = await connect(Number(new URL(app.url).port));
+    socket.write(rawRequest('POST /api/v1/accounts/1/contacts HTTP/1.1', headers, body).repeat(requests));
+    return socket;
+  }
+
+  const created = () => app.query('SELECT FROM contacts');
+
+  it('are answered one after the other', async () => {
+    const socket = await send(100);
+    await app.eventually(async () => (await created()).length === 100);
+    expect(socket.destroyed).to.equal(false);
+    socket.destroy();
+  });
+
+  it('close it when more wait for answers than may, and none beyond is begun', async () => {
+    await once(await send(300), 'close');
+    expect((await app.get('labels')).status).to.equal(200);
+    expect(await created()).to.have.lengthOf.below(100 + 102);
   });
 });

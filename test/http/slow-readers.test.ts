@@ -6,11 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Koa from 'koa';
-import { SlowReaders } from '../../src/http/server/limits/slow-readers.ts';
+import { SlowReaders, type SendBounds } from '../../src/http/server/limits/slow-readers.ts';
 import { TestApp } from '../support/app.ts';
 import { Widget } from '../support/widget.ts';
 
 const megabyte = 1024 * 1024;
+const shortBytes = 60_000;
 
 /** Bytes that this process holds, without garbage. */
 function heldBytes(): number {
@@ -20,12 +21,20 @@ function heldBytes(): number {
   return external + heapUsed;
 }
 
-/** Sends a GET and reads the head of its answer, and nothing more. */
-async function readHead(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Socket> {
+type Headers = Readonly<Record<string, string>>;
+
+/** Sends so many equal GETs at once, and reads nothing. */
+function ask(url: string, headers: Headers = {}, requests = 1): Socket {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname).on('error', () => undefined);
   const lines = Object.entries({ host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`.repeat(requests));
+  return socket;
+}
+
+/** Sends a GET and reads the head of its answer, and nothing more. */
+async function readHead(url: string, headers: Headers = {}): Promise<Socket> {
+  const socket = ask(url, headers);
   await once(socket, 'readable');
   const head = (socket.read(12) as Buffer | null)?.toString();
   expect(head).to.equal('HTTP/1.1 200');
@@ -52,17 +61,23 @@ describe('clients that do not read their answers', function () {
   afterEach(() => open.splice(0).forEach((socket) => socket.destroy()));
 
   describe('of a server', () => {
-    const stallMs = 2_000;
     const answerBytes = 16 * megabyte;
     let server: Server;
     let url: string;
 
-    before(async () => {
-      const readers = new SlowReaders({ stallMs, totalBytes: Infinity, addressBytes: 4 * answerBytes });
+    before(() => listen({ stallMs: 2_000, totalBytes: Infinity, addressBytes: 4 * answerBytes }));
+    after((done) => void server.close(done));
+
+    async function listen(bounds: SendBounds): Promise<void> {
+      const readers = new SlowReaders(bounds);
       const koa = new Koa();
       koa.silent = true;
       koa.use(readers.middleware);
       koa.use((ctx) => {
+        if (ctx.path === '/short') {
+          ctx.body = 'x'.repeat(shortBytes);
+          return;
+        }
         ctx.set('connection', 'close');
         ctx.body = ctx.path === '/file' ? Buffer.alloc(answerBytes) : 'x'.repeat(answerBytes);
       });
@@ -71,13 +86,11 @@ describe('clients that do not read their answers', function () {
       readers.watch(server);
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    });
-
-    after((done) => void server.close(done));
+    }
 
     const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
-    const untilConnections = async (count: number) => {
-      while ((await connections()) > count) await sleep(50);
+    const untilConnections = async (most: number, least = 0) => {
+      for (let count = await connections(); count > most || count < least; count = await connections()) await sleep(50);
     };
 
     for (const path of ['/text', '/file']) {
@@ -100,6 +113,16 @@ describe('clients that do not read their answers', function () {
       const read = readOn(reader, 2);
       await untilConnections(4);
       expect(await read).to.be.above(answerBytes);
+    });
+
+    it('are cut when many short answers wait on one connection', async () => {
+      await new Promise((resolve) => server.close(resolve));
+      await listen({ stallMs: Infinity, totalBytes: Infinity, addressBytes: megabyte });
+      const before = heldBytes();
+      open.push(ask(`${url}/short`, {}, 300));
+      await untilConnections(1, 1);
+      await untilConnections(0);
+      while (heldBytes() - before > megabyte) await sleep(50);
     });
   });
 

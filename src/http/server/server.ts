@@ -88,7 +88,10 @@ export function createHttpServer(routes: readonly Route[], options: ServerOption
       // Node would answer without a body; refuseMalformed answers in the shape of all errors.
       requireHostHeader: false,
     },
-    (request, response) => void handle(request, response),
+    // A connection that was closed may still have requests that arrived together with the one it was closed for.
+    (request, response) => {
+      if (!request.socket.destroyed) void handle(request, response);
+    },
   );
   // The size of headers is limited already; Node drops headers beyond this number silently.
   server.maxHeadersCount = 0;

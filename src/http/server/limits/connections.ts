@@ -9,6 +9,9 @@ export interface ConnectionBounds {
   perAddress: number;
 }
 
+/** Requests on one connection that wait for their answers: each takes memory, and no client of HTTP needs more. */
+const maxUnanswered = 100;
+
 interface Connection {
   socket: Socket;
   address: string;
@@ -18,7 +21,8 @@ interface Connection {
 
 /**
  * Limits a server's connections. When there are too many, the one that has been idle for longest is closed; when one
- * address has too many, the longest idle one of that address. If none is idle, the new connection is closed.
+ * address has too many, the longest idle one of that address. If none is idle, the new connection is closed. One with too many
+ * unanswered requests is closed as well.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -36,6 +40,7 @@ export class Connections {
       connection.requests += 1;
       this.#idle.delete(connection);
       response.once('close', () => this.#rest(connection));
+      if (connection.requests > maxUnanswered) socket.destroy();
     });
   }
 

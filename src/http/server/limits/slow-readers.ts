@@ -67,9 +67,8 @@ export class SlowReaders {
   }
 
   #send(ctx: Context): void {
-    const { req, res, method } = ctx;
+    const { req, res } = ctx;
     if (res.closed || req.socket.destroyed) return;
-    const body: unknown = ctx.body;
     const now = performance.now();
     const sending: Sending = {
       response: res,
@@ -80,15 +79,7 @@ export class SlowReaders {
       since: now,
       takenAt: now,
     };
-    const isText = typeof body === 'string';
-    if ((isText || Buffer.isBuffer(body)) && method !== 'HEAD' && (ctx.response.length ?? 0) > pieceBytes) {
-      const bytes = isText ? Buffer.from(body) : body;
-      // Files are in memory once for all clients.
-      if (isText) sending.bytes = bytes.length;
-      // In pieces, so that it shows how much the client takes.
-      ctx.body = Readable.from(piecesOf(bytes, sending), { objectMode: false, highWaterMark: pieceBytes });
-      ctx.length = bytes.length;
-    }
+    prepare(ctx, sending);
     this.#hold(sending, 1);
     this.#sending.add(sending);
     res.on('drain', () => (sending.takenAt = performance.now()));
@@ -108,9 +99,10 @@ export class SlowReaders {
     else this.#addressBytes.delete(address);
   }
 
-  #cut(sending: Sending): void {
-    this.#forget(sending);
-    sending.socket.destroy();
+  // With all answers that wait on its connection.
+  #cut({ socket }: Sending): void {
+    for (const sending of this.#sending) if (sending.socket === socket) this.#forget(sending);
+    socket.destroy();
   }
 
   #check(): void {
@@ -144,9 +136,24 @@ export class SlowReaders {
     const holding = [...this.#sending].filter(({ bytes, since }) => bytes > 0 && now - since >= graceMs);
     for (const sending of holding.filter(concerns).sort((one, other) => paceOf(one) - paceOf(other))) {
       if (!isTooMuch()) return;
-      this.#cut(sending);
+      if (this.#sending.has(sending)) this.#cut(sending);
     }
   }
+}
+
+// Divides a long body into pieces, and notes the memory that it holds. Files are in memory once for all clients, and a short
+// text is soon gone, unless it waits for the answers before it.
+function prepare(ctx: Context, sending: Sending): void {
+  const body: unknown = ctx.body;
+  const isText = typeof body === 'string';
+  if (ctx.method === 'HEAD' || !(isText || Buffer.isBuffer(body))) return;
+  const length = ctx.response.length ?? 0;
+  if (isText && (length > pieceBytes || ctx.res.socket === null)) sending.bytes = length;
+  if (length <= pieceBytes) return;
+  // In pieces, so that it shows how much the client takes.
+  const pieces = piecesOf(isText ? Buffer.from(body) : body, sending);
+  ctx.body = Readable.from(pieces, { objectMode: false, highWaterMark: pieceBytes });
+  ctx.length = length;
 }
 
 function* piecesOf(bytes: Buffer, sending: Sending): Generator<Buffer> {
