@@ -11,7 +11,7 @@ import { killServices, ServiceProcess } from '../support/service.ts';
 import { newFolder, removeFolders } from './helpers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = ['README.md', ...globSync('docs/*.md', { cwd: root }).sort()];
+const pages = ['README.md', ...globSync(['docs/*.md', 'plugins/*/README.md'], { cwd: root }).sort()];
 
 /** Why a block is not run here: the start of the block, and where it runs or what it would need. */
 const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
@@ -50,7 +50,7 @@ npx() { shift; "$NODE" "$LAUNCHER" "$@"; }
 curl() { command curl --fail-with-body "$@"; }
 `;
 
-describe('The commands of README.md and docs', function () {
+describe('The commands of README.md, docs and plugins', function () {
   this.timeout(300_000);
   let service: ServiceProcess;
   let databaseUrl: string;
