@@ -4427,8 +4427,30 @@ export interface Chat {
  * @maxItems 200
  */
 messages: {
-role: ("system" | "user" | "assistant")
-content: string
+role: ("system" | "user" | "assistant" | "tool")
+/**
+ * Null only beside `tool_calls`.
+ */
+content?: (string | null)
+/**
+ * Of an assistant: the calls that the model asked for. Each needs an answer of role tool, directly behind this message.
+ * 
+ * @maxItems 20
+ */
+tool_calls?: {
+id: string
+name: string
+/**
+ * A text where the model wrote something else.
+ */
+arguments: ({
+[k: string]: unknown
+} | string)
+}[]
+/**
+ * Of a tool: the call that this answers.
+ */
+tool_call_id?: string
 }[]
 /**
  * 0 = precise, 1 = varied; what is outside is brought inside.
@@ -4441,7 +4463,7 @@ max_tokens?: number
 /**
  * Functions that the model may ask to call; the bot decides what comes of it.
  * 
- * @maxItems 10
+ * @maxItems 32
  */
 tools?: {
 name: string
@@ -4454,9 +4476,31 @@ parameters: {
 }
 }[]
 /**
- * required: the model has to ask for a call.
+ * none: the model may not ask for a call; required: it has to; or the tool that it has to ask for.
  */
-tool_choice?: ("auto" | "required")
+tool_choice?: (("auto" | "none" | "required") | {
+name: string
+})
+/**
+ * The form of the answer. Some servers do not keep to it.
+ */
+response_format?: {
+type: ("text" | "json_object" | "json_schema")
+/**
+ * Needed with the type json_schema.
+ */
+json_schema?: {
+name: string
+description?: string
+strict?: boolean
+/**
+ * A JSON Schema object.
+ */
+schema: {
+[k: string]: unknown
+}
+}
+}
 }
 /**
  * plugin.json: what a bot package is, what it listens to, what it may do, how it is configured.

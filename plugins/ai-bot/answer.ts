@@ -22,7 +22,10 @@ const marker = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g;
  */
 export function readAnswer(chat: ChatAnswer, passages: readonly Passage[] | null): Outcome {
   const { content, tool_calls: calls, finish_reason: end } = chat;
-  const chars = calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, content.length);
+  const chars = calls.reduce(
+    (sum, call) => sum + call.name.length + JSON.stringify(call.arguments).length,
+    content.length,
+  );
   if (calls.length > maxCalls) return invalid(`${calls.length} calls`);
   if (chars > maxChars) return invalid(`${chars} characters`);
   if (calls.length > 0) return readCalls(calls, passages);
@@ -30,7 +33,7 @@ export function readAnswer(chat: ChatAnswer, passages: readonly Passage[] | null
 }
 
 function readCalls(calls: ChatAnswer['tool_calls'], passages: readonly Passage[] | null): Outcome {
-  const read = calls.map(({ name, arguments: given }) => ({ name, given: parse(given) }));
+  const read = calls.map(({ name, arguments: given }) => ({ name, given: typeof given === 'string' ? null : given }));
   const wrong = read.find(({ name, given }) => !given || (name !== 'answer' && name !== 'handoff'));
   if (wrong) return invalid(wrong.given ? 'an unknown call' : 'arguments that are no JSON');
   const handoff = read.find(({ name }) => name === 'handoff')?.given;
@@ -80,13 +83,4 @@ function invalid(what: string): Outcome {
 
 function unknown(reason: string): Outcome {
   return { cause: 'no_answer', reason };
-}
-
-function parse(text: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
-  } catch {
-    return null;
-  }
 }

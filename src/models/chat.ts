@@ -8,10 +8,15 @@ export interface ModelServer {
   isOperators: boolean;
 }
 
-/** A message of a chat. */
-interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
-  content: string;
+/**
+ * A message of a chat. The calls of an assistant's message are answered by a message of role `tool` for each, directly behind
+ * it. `content` may be null beside calls only.
+ */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content?: string | null;
+  tool_calls?: readonly ToolCall[];
+  tool_call_id?: string;
 }
 
 /** A function that a model may ask to call; `parameters` is a JSON Schema object. */
@@ -29,20 +34,31 @@ export interface ChatRequest {
   /** Tokens of the answer at most. */
   max_tokens: number;
   tools: readonly ChatTool[];
-  tool_choice: 'auto' | 'required';
+  /** `{ name }`: the model has to ask for a call of this tool. */
+  tool_choice: 'auto' | 'none' | 'required' | { name: string };
+  /** Absent: text. */
+  response_format?: ResponseFormat;
 }
 
-/** A call that a model asks for; `arguments` is the text that it wrote, which should be JSON. */
+/** The form of an answer, as in chat completions. Not every server keeps to it. */
+interface ResponseFormat {
+  type: 'text' | 'json_object' | 'json_schema';
+  json_schema?: { name: string; description?: string; strict?: boolean; schema: Readonly<Record<string, unknown>> };
+}
+
+/** A call that a model asks for; `arguments` is the text that the model wrote where that is no JSON object. */
 export interface ToolCall {
+  /** Identifies the call among those of the chat. */
+  id: string;
   name: string;
-  arguments: string;
+  arguments: Readonly<Record<string, unknown>> | string;
 }
 
 /** A model's answer. */
 export interface ChatAnswer {
   content: string;
   tool_calls: readonly ToolCall[];
-  /** Why the model ended, such as `stop`, `length`, `tool_calls`. */
+  /** Why the model ended, such as `stop`, `length`, `tool_calls`; `refusal` where `content` says why it does not answer. */
   finish_reason: string;
   model: string;
   usage: { prompt_tokens: number; completion_tokens: number };

@@ -1,4 +1,5 @@
 import { storableText } from '../lib/text/storable.ts';
+import { dispensable, type Dispensable } from './chat-body.ts';
 import { ModelError, type ModelServer } from './chat.ts';
 
 interface Refusal {
@@ -27,13 +28,23 @@ export function explainRefusal(thrown: unknown, server: ModelServer): ModelError
   return new ModelError(code, `${sentence} (status ${status})${said === '' ? '' : `: ${said}`}`);
 }
 
-/** Whether a server refuses a request because of this parameter. */
-export function isAbout(thrown: unknown, parameter: string): boolean {
-  const { status, param, message } = refusalOf(thrown);
-  if (status !== 400 && status !== 422) return false;
-  return param === parameter || (typeof message === 'string' && new RegExp(`\\b${parameter}\\b`).test(message));
+/** Returns the parameter that a server refuses and can be asked without; null for another failure. */
+export function parameterToDrop(thrown: unknown, without: ReadonlySet<Dispensable>): Dispensable | null {
+  return dispensable.find((one) => !without.has(one) && isAbout(thrown, one)) ?? null;
 }
 
+function isAbout(thrown: unknown, parameter: Dispensable): boolean {
+  const { status, param, message } = refusalOf(thrown);
+  if (status !== 400 && status !== 422) return false;
+  const said = typeof message === 'string' ? message : '';
+  // A format may also be refused because its schema is not valid, which its author has to learn.
+  if (parameter === 'response_format' && (!isUnknown.test(said) || isInvalidSchema.test(said))) return false;
+  return param === parameter || new RegExp(`\\b${parameter}\\b`).test(said);
+}
+
+const isUnknown =
+  /\b(?:un(?:supported|known|recognized|expected|available)|not (?:supported|allowed|permitted)|extra)\b/i;
+const isInvalidSchema = /\binvalid schema\b/i;
 const serverError = ['server_error', 'The model server failed'] as const;
 const refusedRequest = ['refused', 'The model server refuses the request'] as const;
 

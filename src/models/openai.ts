@@ -1,8 +1,9 @@
 import type { OpenAI } from 'openai';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
-import { ModelError, type Chat, type ChatRequest, type ModelServer } from './chat.ts';
+import { bodyOf, type Dispensable } from './chat-body.ts';
+import { ModelError, type Chat, type ModelServer } from './chat.ts';
 import type { Embed } from './embed.ts';
-import { explainRefusal, isAbout } from './explain-refusal.ts';
+import { explainRefusal, parameterToDrop } from './explain-refusal.ts';
 import { fetchBy } from './fetch-by.ts';
 import { readAnswer } from './read-answer.ts';
 import { readVectors } from './read-vectors.ts';
@@ -36,16 +37,11 @@ interface Way {
 
 type Send = (client: OpenAI, options: { signal: AbortSignal; timeout: number; maxRetries: number }) => Promise<unknown>;
 
-type Body = OpenAI.ChatCompletionCreateParamsNonStreaming;
-
 const chatRetries = 1;
 const connectionsPerOrigin = 64;
 const everywhere = ['0.0.0.0/0', '::/0'];
 /** Models whose refused parameters are remembered. */
 const maxRemembered = 1000;
-// Parameters that not every server or model takes, in the order in which they are looked for in a refusal.
-const dispensable = ['max_tokens', 'temperature', 'tool_choice'] as const;
-type Dispensable = (typeof dispensable)[number];
 
 /** A client for all accounts. The library is loaded with the first question. */
 export function createModelClient({ maxBytes, maxVectorBytes, ...common }: ModelClientOptions): ModelClient {
@@ -55,17 +51,19 @@ export function createModelClient({ maxBytes, maxVectorBytes, ...common }: Model
 
   const chat: Chat = async (server, request, signal) => {
     const way = { ...chats.to(server), maxRetries: chatRetries };
+    const without = new Set(refused.by(server));
     // Each further attempt leaves out one more parameter.
     for (;;) {
-      const without = refused.by(server);
-      const body = bodyOf(server, request, without);
+      const body = bodyOf(server, request, without) as OpenAI.ChatCompletionCreateParamsNonStreaming;
       try {
         const send: Send = (client, options) => client.chat.completions.create(body, options);
-        return readAnswer(await ask(way, server, { send, signal }), server.model);
+        return readAnswer(await ask(way, server, { send, signal }), server.model, request.messages);
       } catch (error) {
-        const parameter = dispensable.find((one) => !without.has(one) && isAbout(error, one));
-        if (parameter === undefined) throw error instanceof ModelError ? error : explainRefusal(error, server);
-        refused.add(server, parameter);
+        const parameter = parameterToDrop(error, without);
+        if (parameter === null) throw error instanceof ModelError ? error : explainRefusal(error, server);
+        without.add(parameter);
+        // A format may be refused for its schema, which is that of one bot.
+        if (parameter !== 'response_format') refused.add(server, parameter);
       }
     }
   };
@@ -151,25 +149,4 @@ async function ask(
 
 function isWithoutStatus(error: unknown): boolean {
   return !(error instanceof Error && 'status' in error && typeof error.status === 'number');
-}
-
-function bodyOf(
-  { model }: ModelServer,
-  { messages, temperature, max_tokens, tools, tool_choice }: ChatRequest,
-  without: ReadonlySet<Dispensable>,
-): Body {
-  const called = tools.map(({ name, description = '', parameters }) => ({
-    type: 'function' as const,
-    function: { name, description, parameters: { ...parameters } },
-  }));
-  return {
-    model,
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    stream: false,
-    // Newer models know this bound by another name.
-    ...(without.has('max_tokens') ? { max_completion_tokens: max_tokens } : { max_tokens }),
-    ...(without.has('temperature') ? {} : { temperature }),
-    ...(called.length === 0 ? {} : { tools: called }),
-    ...(called.length === 0 || without.has('tool_choice') ? {} : { tool_choice }),
-  };
 }

@@ -63,10 +63,27 @@ export interface Store {
   incr(key: string, by?: number): Promise<number>;
 }
 
-/** A message for a language model. */
+/**
+ * A message for a language model. An assistant's message with `tool_calls` is followed directly by a message of role `tool` for
+ * each call. `{ role: 'tool', tool_call_id: call.id, content: 'on its way' }`
+ */
 export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  /** May be empty beside `tool_calls`. */
   content: string;
+  /** Calls that the model asked for, at most 20: of an assistant only. */
+  tool_calls?: readonly ToolCall[];
+  /** Id of the call that this answers: of a tool only. */
+  tool_call_id?: string;
+}
+
+/** A call that a language model asks for. */
+export interface ToolCall {
+  /** Unique in the chat. */
+  readonly id: string;
+  readonly name: string;
+  /** The text that the model wrote where that is no JSON object. */
+  readonly arguments: Readonly<Record<string, unknown>> | string;
 }
 
 /** A function that a language model may ask to call. */
@@ -85,18 +102,30 @@ export interface ChatRequest {
   temperature?: number;
   /** Tokens of the answer at most; the service has a bound of its own. */
   max_tokens?: number;
+  /** At most 32. */
   tools?: readonly ChatTool[];
-  /** `required`: the model has to ask for a call. Default `auto`. */
-  tool_choice?: 'auto' | 'required';
+  /** `none`: no call; `required`: the model has to ask for one; `{ name }`: for one of this tool. Default `auto`. */
+  tool_choice?: 'auto' | 'none' | 'required' | { name: string };
+  /** The form of the answer; not every server keeps to it. */
+  response_format?: ResponseFormat;
+}
+
+/**
+ * The form of a model's answer, as in chat completions.
+ * `{ type: 'json_schema', json_schema: { name: 'topic', strict: true, schema: { type: 'object', … } } }`
+ */
+export interface ResponseFormat {
+  type: 'text' | 'json_object' | 'json_schema';
+  json_schema?: { name: string; description?: string; strict?: boolean; schema: Record<string, unknown> };
 }
 
 /** The answer of a language model. Nobody vouches for it: what it says may be wrong, and its calls may be unknown. */
 export interface ChatAnswer {
   /** Empty when the model only asks for calls. */
   readonly content: string;
-  /** The calls that the model asks for; `arguments` is the text that it wrote, which should be JSON. */
-  readonly tool_calls: readonly { readonly name: string; readonly arguments: string }[];
-  /** Why the model ended, such as `stop`, `length`, `tool_calls`. */
+  /** The calls that the model asks for: at most 20. */
+  readonly tool_calls: readonly ToolCall[];
+  /** Why the model ended, such as `stop`, `length`, `tool_calls`; `refusal` where `content` says why it does not answer. */
   readonly finish_reason: string;
   readonly model: string;
   /** Zeros where the server does not count. */

@@ -47,8 +47,8 @@ export interface ScriptedPassage {
 /** An answer of the model to `ctx.llm.chat`; a text stands for one that has it as its `content`. */
 export interface ScriptedAnswer {
   content?: string;
-  /** Arguments as text, or as a value that becomes JSON. */
-  tool_calls?: readonly { name: string; arguments: unknown }[];
+  /** Arguments as a value, or as the text that the model wrote. An id is made where there is none. */
+  tool_calls?: readonly { id?: string; name: string; arguments: unknown }[];
   finish_reason?: string;
   model?: string;
   usage?: { prompt_tokens: number; completion_tokens: number };

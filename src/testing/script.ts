@@ -1,4 +1,5 @@
-import type { ChatAnswer } from '../models/chat.ts';
+import type { ChatAnswer, ChatRequest } from '../models/chat.ts';
+import { readAnswer } from '../models/read-answer.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
 import type { FindPassages, KnowledgePorts } from '../runs/doors/search.ts';
@@ -49,18 +50,19 @@ export class Script {
   get models(): ModelPorts {
     return {
       serverOf: () => Promise.resolve(this.#llm === undefined ? null : scriptedServer),
-      chat: (_, question) => this.#answer({ ...question }),
+      chat: (_, question) => this.#answer(question),
       missed: (input) => this.#surprise(`ctx.llm.chat with ${JSON.stringify(input)}`),
       runMs: 60_000,
       maxTokens: 2048,
     };
   }
 
-  async #answer(question: Record<string, unknown>): Promise<ChatAnswer> {
+  async #answer(question: ChatRequest): Promise<ChatAnswer> {
+    const { messages } = question;
     const at = this.#chats;
     this.#chats += 1;
-    if (typeof this.#llm === 'function') return replyOfModel(await this.#llm(question));
-    if (at < (this.#llm?.length ?? 0)) return replyOfModel(this.#llm?.[at]);
+    if (typeof this.#llm === 'function') return replyOfModel(await this.#llm({ ...question }), messages);
+    if (at < (this.#llm?.length ?? 0)) return replyOfModel(this.#llm?.[at], messages);
     this.#surprise(`ctx.llm.chat with ${JSON.stringify(question)}`);
     throw new Error('`llm` of the simulation has no further answer');
   }
@@ -102,15 +104,18 @@ function answerOf({ status = 200, headers = {}, body = '' }: ScriptedReply): Fet
 
 const scriptedServer = { baseUrl: 'https://model.example/v1', model: 'scripted', apiKey: null, isOperators: false };
 
-// A text stands for an answer with this content; arguments of a call may be a value instead of its JSON.
-function replyOfModel(answer: unknown): ChatAnswer {
+// Read as the service reads what a server answers. A text stands for an answer with this content.
+function replyOfModel(answer: unknown, messages: ChatRequest['messages']): ChatAnswer {
   const given = (typeof answer === 'string' ? { content: answer } : (answer ?? {})) as ScriptedAnswer;
-  const calls = (given.tool_calls ?? []).map(({ name, arguments: value }) => ({
-    name,
-    arguments: typeof value === 'string' ? value : JSON.stringify(value),
-  }));
-  const plain = { content: '', finish_reason: calls.length > 0 ? 'tool_calls' : 'stop', model: scriptedServer.model };
-  return { ...plain, usage: { prompt_tokens: 0, completion_tokens: 0 }, ...given, tool_calls: calls };
+  const { content = '', tool_calls: calls = [], finish_reason = calls.length > 0 ? 'tool_calls' : 'stop' } = given;
+  const called = calls.map(({ id, name, arguments: value }) => ({ id, function: { name, arguments: textOf(value) } }));
+  const { model = scriptedServer.model, usage } = given;
+  const choice = { message: { content, tool_calls: called }, finish_reason };
+  return readAnswer({ choices: [choice], model, usage }, model, messages);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? {});
 }
 
 const everyWord = /[\p{L}\p{N}]+/gu;

@@ -109,9 +109,11 @@ describe('the AI bot', () => {
   ];
   const chat = (content: string, calls: { name: string; arguments: unknown }[] = [], end = 'stop') => ({
     content,
-    tool_calls: calls.map(({ name, arguments: given }) => ({
+    // Arguments that are no object are the text that the model wrote.
+    tool_calls: calls.map(({ name, arguments: given }, index) => ({
+      id: `call${index}`,
       name,
-      arguments: typeof given === 'string' ? given : JSON.stringify(given),
+      arguments: typeof given === 'string' || Array.isArray(given) ? String(given) : (given as Record<string, unknown>),
     })),
     finish_reason: end,
     model: 'small',

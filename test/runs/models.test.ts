@@ -85,7 +85,7 @@ describe('language models of bots', function () {
     ] as const) {
       server.expect([replies.calls(call('answer', { text: 'Yes' }))]);
       const answer = await noted('asks', { ...question, ...given, tools, tool_choice: 'required' });
-      expect(answer?.tool_calls).to.deep.equal([{ name: 'answer', arguments: '{"text":"Yes"}' }]);
+      expect(answer?.tool_calls).to.deep.equal([{ id: 'call-answer', name: 'answer', arguments: { text: 'Yes' } }]);
       expect(server.questions[0]?.body).to.deep.include({ ...sent, tool_choice: 'required' });
       expect(server.questions[0]?.body.tools).to.deep.equal([{ type: 'function', function: tools[0] }]);
     }

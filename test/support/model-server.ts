@@ -7,14 +7,22 @@ export interface Question {
   headers: IncomingHttpHeaders;
   body: {
     model: string;
-    messages: { role: string; content: string }[];
+    messages: { role: string; content: string; tool_calls?: WireCall[]; tool_call_id?: string }[];
     temperature?: number;
     max_tokens?: number;
     max_completion_tokens?: number;
     tools?: { type: string; function: { name: string; parameters: object } }[];
-    tool_choice?: string;
+    tool_choice?: string | object;
+    response_format?: object;
     stream?: boolean;
   };
+}
+
+/** A call as it is sent. */
+interface WireCall {
+  id: string;
+  type: string;
+  function: { name: string; arguments: string };
 }
 
 /** How the server answers one question. */
@@ -47,6 +55,7 @@ export function call(name: string, given: unknown): object {
 /** Answers of every kind. */
 export const replies = {
   text: (content: string) => answer({ content }),
+  message: (message: object) => answer(message),
   calls: (...calls: object[]) => answer({ tool_calls: calls }, { finish: 'tool_calls' }),
   answer: (text: string, citations: number[] = [1], confident = true) =>
     replies.calls(call('answer', { text, citations, confident })),

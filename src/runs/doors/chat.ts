@@ -1,6 +1,7 @@
 import { ModelError, type Chat, type ChatAnswer, type ModelServer } from '../../models/chat.ts';
 import { findProblems, type Shape } from '../../schemas.ts';
 import { tokensOf, type TokenUsage } from '../usage.ts';
+import { findDisorder } from './chat-order.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 
 /** The account and the bot of a run. */
@@ -111,6 +112,7 @@ export class ChatDoor {
 
 function readQuestion(input: unknown): Question {
   const [problem] = findProblems('runtime/chat', input, 'The question');
-  if (problem) throw new DoorError('bad_request', problem.message);
+  const fault = problem?.message ?? findDisorder(input as Question);
+  if (fault !== null) throw new DoorError('bad_request', fault);
   return input as Question;
 }

@@ -6,7 +6,7 @@ import type { Run } from './run-table.tsx';
 type Usage = NonNullable<Run['usage']>;
 
 interface Question {
-  messages?: { role?: unknown; content?: unknown }[];
+  messages?: { role?: unknown; content?: unknown; tool_calls?: unknown[] }[];
   temperature?: number;
   tools?: { name?: unknown }[];
 }
@@ -99,10 +99,11 @@ function Chat({ chat: { input, output, error }, number }: { chat: Run['calls'][n
 function Prompt({ question: { messages = [], temperature, tools = [] } }: { question: Question }) {
   return (
     <>
-      {messages.map(({ role, content }, index) => (
+      {messages.map(({ role, content, tool_calls: toolCalls = [] }, index) => (
         <details key={index} open={index === messages.length - 1}>
           <summary>{String(role)}</summary>
-          <p class="told">{String(content)}</p>
+          <p class="told">{typeof content === 'string' ? content : ''}</p>
+          {toolCalls.length > 0 && <Json label={`Tool calls of message ${index + 1}`} value={toolCalls} />}
         </details>
       ))}
       {temperature !== undefined && <p>Temperature {temperature}</p>}
