@@ -713,7 +713,7 @@ since: UnixTime
 until: NullableUnixTime
 } | null)
 /**
- * Whether the bot can answer as it is meant to: failing when its model server or its own server fails, when it has nothing to know, when its plugin cannot run, or in quarantine. System bots do not tell why.
+ * Whether the bot can answer as it is meant to: failing when its model server or its own server fails, when it has nothing to know, when a secret is missing, when its plugin cannot run, or in quarantine. System bots do not tell why.
  */
 health: Health
 /**
@@ -737,6 +737,10 @@ token_last_used_at: NullableUnixTime
  * Names of the secrets that the bot has a value for, those of its settings included; empty for system bots.
  */
 secret_names: string[]
+/**
+ * Names of the secrets that its plugin asks for and that have no value: a request that needs one fails (`secret_missing`), and `health` is failing. Empty for system bots.
+ */
+missing_secrets: string[]
 })
 /**
  * A bot with what was just made for it: the only answer that carries it.

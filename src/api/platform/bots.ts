@@ -1,8 +1,12 @@
 import { grantBotToken, listAgentBots, readAgentBot, resetBotSecret, resetBotToken } from '../../domain/bots/bots.ts';
 import { changeBot } from '../../domain/bots/change.ts';
 import { createBot } from '../../domain/bots/create.ts';
+import { findMissingSecrets } from '../../domain/bots/missing-secrets.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
+import type { AgentBot } from '../../records/bots/agent-bot.ts';
+import type { Sql } from '../../postgres/sql.ts';
+import type { Shape } from '../../schemas.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import { presentPage } from '../page.ts';
 import { newWebhookSecret } from '../../lib/secrets/secret-box.ts';
@@ -15,12 +19,16 @@ export const platformBotRoutes = [
   doors.platform(
     ['GET', base, 'List agent bots'],
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'platform' },
-    async ({ sql, query: { page = 1 } }) => presentPage(await listAgentBots(sql, null, page), presentOwnBot),
+    async ({ sql, query: { page = 1 } }) => {
+      const listed = await listAgentBots(sql, null, page);
+      const missing = await findMissingSecrets(sql, listed.rows);
+      return presentPage(listed, (bot) => presentOwnBot(bot, { missingSecrets: missing.get(bot.id) ?? [] }));
+    },
   ),
   doors.platform(
     ['GET', `${base}/:id`, 'Get an agent bot'],
     { reply: 'resources/agent-bot', record: true, role: 'platform' },
-    async ({ sql, params }) => presentOwnBot(await readAgentBot(sql, null, params.id)),
+    async ({ sql, params }) => present(sql, await readAgentBot(sql, null, params.id)),
   ),
   doors.platform(
     ['POST', base, 'Create an agent bot'],
@@ -34,14 +42,14 @@ export const platformBotRoutes = [
     },
     {
       prepare: ({ services, body }) => checkOutgoingUrl(services, body.outgoing_url),
-      handle: async ({ services, body, transact }) => {
+      handle: async ({ sql, services, body, transact }) => {
         const token = newToken('bot', services.random);
         const { bot, secret } = await transact(async (tx) => {
           const made = await createBot({ services, tx }, body);
           await grantBotToken(tx.sql, made.bot.id, token, tx.now);
           return made;
         });
-        return { ...presentOwnBot(bot), access_token: token, ...(secret === undefined ? {} : { secret }) };
+        return { ...(await present(sql, bot)), access_token: token, ...(secret === undefined ? {} : { secret }) };
       },
     },
   ),
@@ -53,17 +61,17 @@ export const platformBotRoutes = [
       handle: async ({ services, params, body, transact }) =>
         transact(async (tx) => {
           const bot = await readAgentBot(tx.sql, null, params.id);
-          return presentOwnBot(await changeBot({ services, tx }, bot, body));
+          return present(tx.sql, await changeBot({ services, tx }, bot, body));
         }),
     },
   ),
   doors.platform(
     ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
     { reply: 'resources/agent-bot-with-secrets', role: 'platform' },
-    async ({ services, params, transact }) => {
+    async ({ sql, services, params, transact }) => {
       const token = newToken('bot', services.random);
       const bot = await transact((tx) => resetBotToken(tx, params.id, token));
-      return { ...presentOwnBot(bot), access_token: token };
+      return { ...(await present(sql, bot)), access_token: token };
     },
   ),
   doors.platform(
@@ -73,17 +81,17 @@ export const platformBotRoutes = [
       role: 'platform',
       description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
     },
-    async ({ services, params, transact }) => {
+    async ({ sql, services, params, transact }) => {
       const secret = newWebhookSecret(services.random);
       const sealed = services.secretBox.seal(secret);
       const bot = await transact((tx) => resetBotSecret(tx, params.id, sealed));
-      return { ...presentOwnBot(bot), secret };
+      return { ...(await present(sql, bot)), secret };
     },
   ),
   doors.platform(
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
     { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
-    async ({ params, transact }) => presentOwnBot(await transact((tx) => releaseBot(tx, params.id))),
+    async ({ sql, params, transact }) => present(sql, await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.platform(
     ['DELETE', `${base}/:id`, 'Delete an agent bot'],
@@ -95,3 +103,8 @@ export const platformBotRoutes = [
     ({ sql, params, transact }) => removeSystemBot(transact, sql, params.id),
   ),
 ];
+
+async function present(sql: Sql, bot: AgentBot): Promise<Shape<'resources/agent-bot'>> {
+  const missing = await findMissingSecrets(sql, [bot]);
+  return presentOwnBot(bot, { missingSecrets: missing.get(bot.id) ?? [] });
+}

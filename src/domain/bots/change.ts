@@ -10,6 +10,7 @@ import {
   noSecrets,
   noTokens,
   refuseHearing,
+  refusePlugin,
   type BotChange,
   urlOf,
 } from './kind-rules.ts';
@@ -29,6 +30,7 @@ async function readChanges(
   bot: AgentBot,
   body: Shape<'requests/agent-bot.update'>,
 ): Promise<AgentBotChanges> {
+  refusePlugin(body);
   const { name, description, avatar_url: avatarUrl, tokens_per_day: tokensPerDay } = body;
   const outgoingUrl = urlOf(body);
   const common = { name, description, avatarUrl, outgoingUrl, format: body.format, tokensPerDay };

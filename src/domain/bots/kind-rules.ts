@@ -24,6 +24,12 @@ export function refuseHearing(body: object): void {
   if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
 }
 
+/** Throws 422 if a change names a plugin: a bot keeps the one that it was created with. */
+export function refusePlugin(body: object): void {
+  if (!Object.hasOwn(body, 'plugin_id')) return;
+  throw invalid('/plugin_id', 'fixed', 'The plugin of a bot cannot be changed: create another bot');
+}
+
 /** Throws 422 if the plugin may not forward events to a server: its bots have none. */
 export function checkForwards({ id, permissions }: Manifest, path: '/outgoing_url' | '/format'): void {
   const field = { '/outgoing_url': 'an outgoing_url', '/format': 'a format' }[path];

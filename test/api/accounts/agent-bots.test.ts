@@ -101,6 +101,9 @@ describe('agent bots', () => {
       '/config/human_words/0',
       '/config/color',
     ]);
+    const other = await app.patch(`agent_bots/${body.id}`, { name: 'Moved', plugin_id: 'order-status' });
+    expect([other.status, other.body.details[0].path]).to.deep.equal([422, '/plugin_id']);
+    expect((await app.get(`agent_bots/${body.id}`)).body).to.include({ name: 'Answers', plugin_id: 'faq' });
     expect((await app.post(`agent_bots/${body.id}/reset_secret`)).status).to.equal(422);
     expect((await app.patch(`agent_bots/${body.id}`, { outgoing_url: url })).body.details[0].path).to.equal(
       '/outgoing_url',

@@ -40,6 +40,36 @@ describe('settings of bots and the versions of their plugins', function () {
     return { conversation, got: JSON.parse(answer.content) };
   }
 
+  it('name the secrets that a bot lacks at its creation, in lists and in its health, until they have a value', async () => {
+    const hosts = ['api.shop.example'];
+    const secrets = ['SHOP_KEY', 'CARRIER_KEY'].map((name) => ({ name, hosts }));
+    const permissions = { network: { hosts }, secrets };
+    await upload(app, pluginArchive({ id: 'keyed', permissions }));
+    for (const bots of ['agent_bots', '/platform/api/v1/agent_bots']) {
+      const made = await app.post(bots, { name: 'Keyed', kind: 'plugin', plugin_id: 'keyed' });
+      expect(made.status).to.equal(201);
+      const listed = (await app.get(bots)).body.payload.find(({ id }: { id: number }) => id === made.body.id);
+      for (const record of [made.body, listed, (await app.get(`${bots}/${made.body.id}`)).body]) {
+        expect(record.missing_secrets).to.deep.equal(['CARRIER_KEY', 'SHOP_KEY']);
+        expect(record.health).to.deep.include({
+          state: 'failing',
+          last_error: 'Missing secrets: CARRIER_KEY, SHOP_KEY',
+        });
+      }
+      const path = `${bots}/${made.body.id}`;
+      const half = (await app.patch(path, { secrets: { CARRIER_KEY: 'four' } })).body;
+      expect([half.missing_secrets, half.health.last_error]).to.deep.equal([['SHOP_KEY'], 'Missing secrets: SHOP_KEY']);
+      const whole = (await app.patch(path, { secrets: { SHOP_KEY: 'four' } })).body;
+      expect([whole.missing_secrets, whole.health.state]).to.deep.equal([[], 'ok']);
+    }
+    const needy = await app.post('/platform/api/v1/agent_bots', { name: 'All', kind: 'plugin', plugin_id: 'keyed' });
+    const seen = (await app.get(`agent_bots/${needy.body.id}`)).body;
+    expect([seen.missing_secrets, seen.health]).to.deep.equal([
+      [],
+      { state: 'failing', last_error: null, since: null },
+    ]);
+  });
+
   describe('one that a new version marks as secret', () => {
     let bot: number;
     let inbox: number;

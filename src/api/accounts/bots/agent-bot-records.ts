@@ -12,8 +12,16 @@ import { presentCircuit } from '../deliveries/circuit.ts';
 export const releaseDescription =
   'Ends a quarantine: the bot is called again, and what failed before counts no more. After 5 failed runs without a good one a bot inside the service is not called for 5 minutes, then for 30 minutes, then for 4 hours, then until it is released.';
 
+/** Facts about a bot that its own row does not say. */
+export interface BotFindings {
+  /** Why it cannot answer as it is meant to; by default what its last run showed. */
+  healthError?: string | null;
+  /** Names of the secrets that its plugin asks for and that have no value; none by default. */
+  missingSecrets?: readonly string[];
+}
+
 /** A bot in REST answers to its owner: its account, or the platform for a system bot. */
-export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
+export function presentOwnBot(bot: AgentBot, findings: BotFindings): Shape<'resources/agent-bot'> {
   return {
     id: bot.id,
     account_id: bot.accountId ?? null,
@@ -30,8 +38,7 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
     paused: Boolean(bot.pausedAt),
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
-    secret_names: Object.keys(bot.secrets).sort(),
-    health: presentHealth(bot),
+    ...presentFindings(bot, findings),
     tokens_per_day: bot.tokensPerDay ?? null,
     ...presentAiFields(bot),
     token_last_used_at: unixSecondsOrNull(bot.tokenLastUsedAt ?? null),
@@ -40,19 +47,29 @@ export function presentOwnBot(bot: AgentBot): Shape<'resources/agent-bot'> {
   };
 }
 
+function presentFindings(
+  bot: AgentBot,
+  { healthError = bot.healthError ?? null, missingSecrets = [] }: BotFindings,
+): Pick<Shape<'resources/agent-bot'>, 'secret_names' | 'missing_secrets' | 'health'> {
+  const lack = missingSecrets.length === 0 ? null : `Missing secrets: ${missingSecrets.join(', ')}`;
+  return {
+    secret_names: Object.keys(bot.secrets).sort(),
+    missing_secrets: [...missingSecrets],
+    health: presentHealth(bot, healthError ?? lack),
+  };
+}
+
 function presentServer(bot: AgentBot) {
   const { outgoingUrl = null } = bot;
   return { outgoing_url: outgoingUrl, format: bot.format, circuit: outgoingUrl === null ? null : presentCircuit(bot) };
 }
 
-/**
- * A bot in REST answers to an account, which does not see the URL and the config of system bots. `healthError`: why it cannot
- * answer as it is meant to, if that is not what its row says.
- */
-export function presentAgentBot(bot: AgentBot, healthError = bot.healthError ?? null): Shape<'resources/agent-bot'> {
-  const record = { ...presentOwnBot(bot), health: presentHealth(bot, healthError) };
+/** A bot in REST answers to an account, which does not see the URL, the config and the secrets of system bots. */
+export function presentAgentBot(bot: AgentBot, findings: BotFindings): Shape<'resources/agent-bot'> {
+  const record = presentOwnBot(bot, findings);
   if (!record.system) return record;
-  const hidden = { outgoing_url: null, config: {}, secret_names: [], token_last_used_at: null, tokens_per_day: null };
+  const secrets = { secret_names: [], missing_secrets: [] };
+  const hidden = { outgoing_url: null, config: {}, ...secrets, token_last_used_at: null, tokens_per_day: null };
   return { ...record, ...hidden, ...presentAiFields(null), health: { ...record.health, last_error: null } };
 }
 

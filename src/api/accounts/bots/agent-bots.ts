@@ -12,13 +12,12 @@ import { releaseBot } from '../../../domain/bots/quarantine.ts';
 import { deleteAgentBot } from '../../../domain/bots/removal.ts';
 import { pause, resume } from '../../../domain/endpoints/requested-deliveries.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
-import type { Shape } from '../../../schemas.ts';
 import { presentPage } from '../../page.ts';
-import { presentWithHealth } from './ai-bot-health.ts';
+import { presentAllWithHealth, presentWithHealth } from './ai-bot-health.ts';
 import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 import { pauseDescription, resumeDescription } from '../deliveries/endpoint-verbs.ts';
-import { checkOutgoingUrl, presentAgentBot, releaseDescription } from './agent-bot-records.ts';
+import { checkOutgoingUrl, releaseDescription } from './agent-bot-records.ts';
 
 const base = '/api/v1/accounts/:account_id/agent_bots';
 
@@ -28,8 +27,7 @@ export const agentBotRoutes = [
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'agent' },
     async ({ sql, services, account, actor, query: { page = 1 } }) => {
       const listed = await listAgentBots(sql, account.id, page);
-      const rows: Shape<'resources/agent-bot'>[] = [];
-      for (const bot of listed.rows) rows.push(await presentWithHealth({ sql, services, actor }, bot));
+      const rows = await presentAllWithHealth({ sql, services, actor }, listed.rows);
       return presentPage({ ...listed, rows }, (record) => record);
     },
   ),
@@ -91,10 +89,10 @@ export const agentBotRoutes = [
       role: 'administrator',
       description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
     },
-    async ({ services, params, transact }) => {
+    async ({ sql, services, actor, params, transact }) => {
       const secret = newWebhookSecret(services.random);
       const bot = await transact((tx) => resetBotSecret(tx, params.id, services.secretBox.seal(secret)));
-      return { ...presentAgentBot(bot), secret };
+      return { ...(await presentWithHealth({ sql, services, actor }, bot)), secret };
     },
   ),
   doors.account(

@@ -1,43 +1,61 @@
 import type { Sql } from '../../../postgres/sql.ts';
 import { findModelServer } from '../../../domain/accounts.ts';
 import { hasArticles } from '../../../domain/articles/articles.ts';
+import { findMissingSecrets } from '../../../domain/bots/missing-secrets.ts';
 import type { Services } from '../../../http/route/call.ts';
 import type { Actor } from '../../../events/transaction.ts';
 import type { AgentBot } from '../../../records/bots/agent-bot.ts';
 import { nothingThere } from '../../../runs/doors/search.ts';
-import { presentAgentBot } from './agent-bot-records.ts';
+import { presentAgentBot, type BotFindings } from './agent-bot-records.ts';
 import { presentAiFields } from './ai-bots.ts';
 import { isAiBot } from '../../../domain/bots/ai-settings.ts';
 import type { Shape } from '../../../schemas.ts';
 
 const nothingAtAll = 'It has neither a model nor a knowledge base to answer with';
 
+/** The database, the services and the caller that the records of bots depend on. */
+interface Reading {
+  sql: Sql;
+  services: Services;
+  actor: Pick<Actor, 'role'>;
+}
+
 /**
- * A bot in REST answers to an account, with its settings for administrators. AI bots tell at once when they have nothing to answer from: what runs
- * show of it would come with the first customer, and stay until the next.
+ * A bot in REST answers to an account, with its settings for administrators. AI bots tell at once when they have nothing to answer from, and bots of
+ * plugins which secrets they lack: what runs show of it would come with the first customer, and stay until the next.
  */
 export async function presentWithHealth(
-  { sql, services, actor }: { sql: Sql; services: Services; actor: Pick<Actor, 'role'> },
+  reading: Reading,
   bot: AgentBot,
+  missing?: ReadonlyMap<number, readonly string[]>,
 ): Promise<Shape<'resources/agent-bot'>> {
-  const record = await present({ sql, services }, bot);
-  return actor.role === 'administrator' ? record : { ...record, ...hiddenSettings };
+  const found = missing ?? (await findMissingSecrets(reading.sql, [bot]));
+  const findings = { ...(await findHealth(reading, bot)), missingSecrets: found.get(bot.id) ?? [] };
+  const record = presentAgentBot(bot, findings);
+  return reading.actor.role === 'administrator' ? record : { ...record, ...hiddenSettings };
+}
+
+/** Like presentWithHealth, for the bots of a list. */
+export async function presentAllWithHealth(
+  reading: Reading,
+  bots: readonly AgentBot[],
+): Promise<Shape<'resources/agent-bot'>[]> {
+  const missing = await findMissingSecrets(reading.sql, bots);
+  const records: Shape<'resources/agent-bot'>[] = [];
+  for (const bot of bots) records.push(await presentWithHealth(reading, bot, missing));
+  return records;
 }
 
 // A URL may carry a token of its server, as webhooks' URLs may.
 const hiddenSettings = { outgoing_url: null, config: {}, ...presentAiFields(null) };
 
-async function present(
-  { sql, services }: { sql: Sql; services: Services },
-  bot: AgentBot,
-): Promise<Shape<'resources/agent-bot'>> {
+async function findHealth({ sql, services }: Reading, bot: AgentBot): Promise<Pick<BotFindings, 'healthError'>> {
   const { accountId = null } = bot;
-  if (accountId === null || !isAiBot(bot)) return presentAgentBot(bot);
+  if (accountId === null || !isAiBot(bot)) return {};
   const problem = await findProblem({ sql, services }, accountId, bot);
   // The stored error is from the last run, and may be mended since.
   const isMended = problem === null && (bot.healthError === nothingThere || bot.healthError === nothingAtAll);
-  const healthError = problem ?? (isMended ? null : bot.healthError);
-  return presentAgentBot(bot, healthError ?? null);
+  return { healthError: problem ?? (isMended ? null : (bot.healthError ?? null)) };
 }
 
 async function findProblem(
