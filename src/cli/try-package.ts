@@ -1,14 +1,14 @@
 import { validateConfig } from '../packages/manifest/manifest.ts';
 import type { Manifest } from '../packages/manifest/manifest.ts';
-import { pluginDirsIn } from '../config.ts';
 import { PluginError } from '../packages/plugin-error.ts';
-import { findRivalry, readPackage, type ReadPackage } from '../packages/read/read.ts';
+import { readPackage, type ReadPackage } from '../packages/read/read.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
 import type { Action, BotEventName, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
 import { openOffline } from '../testing/offline-doors.ts';
 import { printable } from '../lib/text/printable.ts';
 import type { Finding } from './plugin/compare-uses.ts';
 import { lookAtCode } from './plugin/look-at-code.ts';
+import { lookAtFolder } from './plugin/look-at-folder.ts';
 import { sampleEvents } from './sample-events.ts';
 
 /** The report, line by line; `ok` = the package can be used, although lines may begin with `warning:`. */
@@ -45,17 +45,17 @@ export async function tryPackage(
   checkCode: CheckCode = (pack) => lookAtCode(directory, pack),
 ): Promise<CheckReport> {
   let found: ReadPackage;
+  let ofFolder: Finding[];
   try {
     found = await readPackage(directory);
-    const rivalry = await findRivalry(directory, found.manifest.id, pluginDirsIn());
-    if (rivalry.length > 0) throw new PluginError(rivalry);
+    ofFolder = await lookAtFolder(directory, found);
   } catch (error) {
     if (!(error instanceof PluginError)) throw error;
     return { ok: false, report: error.problems.map((problem) => `error: ${problem}`) };
   }
   const { manifest, bundle } = found;
   const { config, problems } = validateConfig(manifest, {});
-  const findings = await checkCode(found);
+  const findings = [...ofFolder, ...(await checkCode(found))];
   const report = [
     `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
     ...problems.map(({ message }) => `warning: the settings have no complete defaults: ${message}`),

@@ -138,6 +138,21 @@ test('echoes', async () => {
     expect(runIn(folder, process.execPath, tsc, '-p', '.').output).to.include('echo/test/echo.test.ts');
   });
 
+  it('makes a bot whose types know the sandbox alone, and whose tests know Node', () => {
+    const begun = runIn(folder, 'npx', 'switchboard', 'plugin', 'new', 'fresh');
+    expect(begun).to.include({ code: 0 }).and.property('output').not.include('npm install');
+    const types = (project: string) => runIn(folder, process.execPath, tsc, '-p', project);
+    for (const project of ['fresh', 'fresh/test']) expect(types(project)).to.include({ code: 0, output: '' });
+    const add = (file: string) => {
+      const path = join(folder, 'fresh', file);
+      writeFileSync(path, `${readFileSync(path, 'utf8')}\nexport const bytes = Buffer.from('x');\n`);
+    };
+    add('test/bot.test.ts');
+    expect(types('fresh/test')).to.include({ code: 0, output: '' });
+    add('bot.ts');
+    expect(types('fresh').output).to.match(/fresh\/bot\.ts.*'Buffer'/);
+  });
+
   it('checks a bot in the sandbox', () => {
     writeFileSync(join(folder, 'echo/bot.ts'), echo('`You said ${ctx.message.content}`'));
     const { code, output } = runIn(folder, 'npx', 'switchboard', 'plugin', 'check', 'echo');

@@ -93,6 +93,8 @@ export function mark(it: Pick<MessageContext, 'label'>) { it.label.add('seen'); 
   ctx.schedule(at, 'ask');
   const format = new Intl.DateTimeFormat('en');
   format.formatToParts(at);
+  const partsOf = (at: Date) => format.formatToParts(at);
+  partsOf(ctx.now);
   const form = { contact: { email: 'x' }, secret: (name: string) => name, fetch: (path: string) => path };
   ctx.reply(form.contact.email + form.secret('KEY') + form.fetch('https://one.example'));
 },`;

@@ -79,6 +79,20 @@ describe('the commands that install plugins', function () {
     expect(() => readFileSync(join(folder, 'script-was-run'))).to.throw('ENOENT');
   });
 
+  it('pack by the version of plugin.json, fill in what package.json lacks, and show why npm refuses', async () => {
+    const path = write('versions', { version: '2.1.0' });
+    const describe = (fields: object) => writeFileSync(join(path, 'package.json'), JSON.stringify(fields));
+    describe({ name: 'of-npm', version: '0.1.0' });
+    expect(await told('pack', path)).to.match(/^versions-2\.1\.0\.tgz: versions 2\.1\.0, \d+ bytes\n$/);
+    describe({ private: true });
+    expect(await told('pack', path)).to.match(/^versions-2\.1\.0\.tgz: /);
+    expect(await told('install', path)).to.contain('versions 2.1.0 is installed');
+    writeFileSync(join(path, 'package.json'), '{');
+    const refusal = await refused('install', path);
+    expect(refusal).to.match(/^npm pack refused .*: .*Invalid package\.json: /);
+    expect(refusal).to.not.match(/Command failed|A complete log/);
+  });
+
   it('print what strangers wrote, and nothing that a terminal would execute', async () => {
     const spoofs = write('spoofs', {}, { code: `throw new Error('\\u001b[2Jgone');` });
     const { code, errors } = await commands.run('install', spoofs);
@@ -206,7 +220,10 @@ describe('the commands that install plugins', function () {
     expect(await refused('pack', broken)).to.match(/^No service would take this plugin:\n {2}- .*`version`/);
     writeFileSync(join(good, 'bot.js'), 'export default {');
     expect(await refused('install', good)).to.contain('bot.js:1');
-    expect(await refused('enable', 'nobody')).to.contain('Plugin not found');
+    for (const command of ['enable', 'disable', 'approve', 'reject', 'rollback']) {
+      expect(await refused(command, 'nobody')).to.contain('Plugin not found: nobody');
+    }
+    expect(await refused('uninstall', 'nobody', '--yes')).to.contain('Plugin not found: nobody');
   });
 
   it('have an example each', async () => {

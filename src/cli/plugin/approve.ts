@@ -4,8 +4,8 @@ import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
 import { isSure } from '../terminal/confirm.ts';
 import { listOf, printAnswer } from '../terminal/print.ts';
-import { serviceOf, type ServiceOptions } from '../service.ts';
-import { pluginPath } from './plugin-path.ts';
+import type { ServiceOptions } from '../service.ts';
+import { pluginPath, pluginServiceOf } from './plugin-path.ts';
 import { refusedBots } from './refused-bots.ts';
 import { tellWaiting } from './waiting.ts';
 
@@ -18,7 +18,7 @@ type Options = ServiceOptions & { hash?: string };
  * terminal. With `hash` it approves without a question, but only the version with that hash; with `yes` any pending version.
  */
 export async function approvePlugin(id: string, options: Options & { yes?: boolean }): Promise<void> {
-  const call = serviceOf(options);
+  const call = pluginServiceOf(id, options);
   const plugin = await readWaiting(call, id);
   const { pending } = plugin;
   if (options.hash === undefined && !options.yes) await ask(plugin);
@@ -43,7 +43,7 @@ async function ask(plugin: Waiting): Promise<void> {
 
 /** The command `plugin reject`: withdraws the pending version, with `hash` only if that is its hash. */
 export async function rejectPlugin(id: string, options: Options): Promise<void> {
-  const call = serviceOf(options);
+  const call = pluginServiceOf(id, options);
   const plugin = await readWaiting(call, id);
   const { pending } = plugin;
   const answer = await decide(call, plugin, { decision: 'reject', hash: options.hash });

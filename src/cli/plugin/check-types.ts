@@ -12,6 +12,17 @@ const isSource = extname(import.meta.filename) === '.ts';
 const botApi = fileURLToPath(new URL(`../../packages/bot-api${isSource ? '.ts' : '.d.ts'}`, import.meta.url));
 const problemPattern = /^(.+?)\((\d+),\d+\): error (TS\d+): (.+)$/;
 
+/** Replacements of globals of Node and browsers that bots look for. */
+const remedies: Readonly<Record<string, string>> = {
+  fetch: ', use `ctx.fetch`',
+  console: ', use `ctx.log`',
+  process: ', use `ctx.config` or `secret(name)` for settings',
+  setTimeout: ', use `ctx.schedule`',
+  setInterval: ', use `ctx.schedule`',
+  localStorage: ', use `ctx.storage`',
+  sessionStorage: ', use `ctx.storage`',
+};
+
 /** The type errors of a package's main file and its imports; null where no TypeScript is installed. */
 export async function checkTypes(directory: string, main: string): Promise<Finding[] | null> {
   const path = resolve(directory);
@@ -72,5 +83,13 @@ function findCompiler(path: string): string | null {
 function toFinding(line: string): Finding[] {
   const [, file, at, code, message] = problemPattern.exec(line) ?? [];
   if (file === undefined || message === undefined) return [];
-  return [{ level: 'error', file, line: Number(at), message: `${message} (${code})` }];
+  return [{ level: 'error', file, line: Number(at), message: `${explain(message)} (${code})` }];
+}
+
+/** Replaces TypeScript's advice to install types by the truth: the sandbox has no such global. */
+function explain(message: string): string {
+  const [begin, name = ''] = /^Cannot find name '(\w+)'/.exec(message) ?? [];
+  const isAdvised = /Do you need to (?:install type definitions|change your target library)/.test(message);
+  if (begin === undefined || !(isAdvised || Object.hasOwn(remedies, name))) return message;
+  return `${begin}: it is not in the sandbox${remedies[name] ?? ''}`;
 }

@@ -2,8 +2,8 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import type { CallService } from '../../lib/service-client.ts';
 import type { Shape } from '../../schemas.ts';
 import { printAnswer } from '../terminal/print.ts';
-import { readList, serviceOf, type ServiceOptions } from '../service.ts';
-import { pluginPath } from './plugin-path.ts';
+import { readList, type ServiceOptions } from '../service.ts';
+import { pluginPath, pluginServiceOf } from './plugin-path.ts';
 import { tellWaiting } from './waiting.ts';
 
 type Plugin = Shape<'resources/plugin'>;
@@ -11,7 +11,7 @@ type Version = Shape<'resources/plugin-version'>;
 
 /** The command `plugin rollback`: has the plugin run another installed version, by default the one that ran before. */
 export async function rollBackPlugin(id: string, version: string | undefined, options: ServiceOptions): Promise<void> {
-  const call = serviceOf(options);
+  const call = pluginServiceOf(id, options);
   const wanted = version ?? (await findPrevious(call, id));
   const plugin = await call<Plugin>('PATCH', pluginPath(id), { version: wanted });
   printAnswer(plugin, options, () => (plugin.pending ? tellWaiting(plugin) : [`${id} ${plugin.version} runs.`]));

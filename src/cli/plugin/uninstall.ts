@@ -1,12 +1,12 @@
 import { OperatorError } from '../../lib/operator-error.ts';
 import { isSure } from '../terminal/confirm.ts';
 import { printAnswer } from '../terminal/print.ts';
-import { serviceOf, type ServiceOptions } from '../service.ts';
-import { pluginPath } from './plugin-path.ts';
+import type { ServiceOptions } from '../service.ts';
+import { pluginPath, pluginServiceOf } from './plugin-path.ts';
 
 /** The command `plugin uninstall`: asks before, unless `yes`. */
 export async function uninstallPlugin(id: string, options: ServiceOptions & { yes?: boolean }): Promise<void> {
-  const call = serviceOf(options);
+  const call = pluginServiceOf(id, options);
   if (!options.yes) await ask(id);
   const answer = await call<Record<string, never>>('DELETE', pluginPath(id));
   printAnswer(answer, options, () => [`${id} is uninstalled.`]);

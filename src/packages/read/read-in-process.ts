@@ -11,7 +11,7 @@ import { packagePaths, residentMb } from '../../sandbox/child-process.ts';
 import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';
 import type { ReaderMessage } from './reader-message.ts';
 import type { ArchiveBounds } from '../archive/unpack.ts';
-import { descriptors } from '../files.ts';
+import { descriptors, quotedPath } from '../files.ts';
 import { PluginError } from '../plugin-error.ts';
 import { ComputingClock } from '../../sandbox/computing-clock.ts';
 import { LineReader } from '../../sandbox/wire.ts';
@@ -86,7 +86,7 @@ export interface PackageReader {
  */
 export async function readInProcess(directory: string, bounds: ReadingBounds = readingBounds): Promise<PackageReading> {
   const real = await realpath(directory).catch(() => null);
-  if (real === null) throw new PluginError(['There is no such folder']);
+  if (real === null) throw new PluginError([`There is no folder ${quotedPath(directory)}`]);
   const { reading } = await awaitAnswer(startProcess([real], [real]), bounds);
   return reading;
 }

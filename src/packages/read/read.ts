@@ -22,14 +22,17 @@ export interface ReadPackage {
 }
 
 /**
- * Reads and validates one package in a process of its own, for the service and for `plugin check` alike. Throws a
- * PluginError that names every problem.
+ * Reads and validates one package in a process of its own, whatever its folder is called. Throws a PluginError that names
+ * every problem.
  */
 export async function readPackage(path: string, bounds: ReadingBounds = readingBounds): Promise<ReadPackage> {
-  return acceptReading(await readInProcess(path, bounds), ({ id }) => findIdProblems(path, id));
+  return acceptReading(await readInProcess(path, bounds));
 }
 
-/** Like readPackage, but takes what was read of the same sources before from `folders`, and keeps there what it reads. */
+/**
+ * Like readPackage, for a folder of PLUGIN_DIRS, whose name must be the id; takes what was read of the same sources before from
+ * `folders`, and keeps there what it reads.
+ */
 export async function readPackageOnce(
   path: string,
   folders: readonly string[],
@@ -37,7 +40,11 @@ export async function readPackageOnce(
   read = readInProcess,
 ): Promise<ReadPackage> {
   const { loads = false, ...reading } = await readAndKeep(path, folders, bounds, read);
-  return { ...(await acceptReading(reading, ({ id }) => findIdProblems(path, id))), loads };
+  const pack = await acceptReading(reading, async ({ id }) => {
+    const misnamed = await findMisnaming(path, id);
+    return misnamed ? [misnamed.problem] : [];
+  });
+  return { ...pack, loads };
 }
 
 /**
@@ -72,6 +79,23 @@ export async function findRivalry(path: string, id: string, dirs: readonly strin
   return rivals.map((rival) => rivalryOf(id, relative(resolve(full, '../..'), full), rival));
 }
 
+/** A folder that is not called by the id of its package. */
+export interface Misnaming {
+  problem: string;
+  /** Whether another folder beside it is called by that id. */
+  isTaken: boolean;
+}
+
+/** Compares a folder's name with the id of its package; null when they are the same. */
+export async function findMisnaming(path: string, id: string): Promise<Misnaming | null> {
+  const name = basename(resolve(path));
+  if (id === name) return null;
+  const [namesake] = await findNamesakes(path, id);
+  const taken = namesake === undefined ? '' : `; \`${namesake}\` has that id`;
+  const problem = `plugin.json: the id \`${id}\` must be the name of the folder, \`${printable(name)}\`${taken}`;
+  return { problem, isTaken: namesake !== undefined };
+}
+
 function readManifest(text: string): Manifest | readonly string[] {
   try {
     return parseManifestText(text);
@@ -79,12 +103,4 @@ function readManifest(text: string): Manifest | readonly string[] {
     if (error instanceof PluginError) return error.problems.map(printable);
     throw error;
   }
-}
-
-async function findIdProblems(path: string, id: string): Promise<string[]> {
-  const name = basename(resolve(path));
-  if (id === name) return [];
-  const [namesake] = await findNamesakes(path, id);
-  const taken = namesake === undefined ? '' : `; \`${namesake}\` has that id`;
-  return [`plugin.json: the id \`${id}\` must be the name of the folder, \`${printable(name)}\`${taken}`];
 }

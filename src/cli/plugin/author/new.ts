@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { findProblems } from '../../../schemas.ts';
+import { projectFilesOf } from './project-files.ts';
 
 export interface NewOptions {
   template: string;
@@ -12,36 +13,6 @@ export interface NewOptions {
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const templates = join(root, 'templates');
 const manifestName = 'plugin.json';
-
-/** Files of a project of its own; inside this repository they exist already. */
-const projectFiles: Readonly<Record<string, (id: string) => object>> = {
-  'package.json': (id) => ({
-    name: id,
-    version: '0.1.0',
-    private: true,
-    type: 'module',
-    // Everything that the bot may import, below its folder too.
-    files: ['**/*.ts', '**/*.js', '**/*.json', 'README.md', '!test', '!tsconfig.json', '!package-lock.json'],
-    scripts: {
-      check: 'switchboard plugin check .',
-      test: 'switchboard plugin test .',
-      dev: 'switchboard plugin dev .',
-    },
-  }),
-  'tsconfig.json': () => ({
-    compilerOptions: {
-      target: 'es2024',
-      lib: ['es2024'],
-      module: 'nodenext',
-      types: ['node'],
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-    },
-    include: ['*.ts', 'test/*.ts'],
-  }),
-};
 
 /** Returns the templates of `plugin new`. */
 export function templateNames(): string[] {
@@ -64,8 +35,9 @@ export function makePlugin(directory: string, { template, json = false }: NewOpt
   const isOutside = !isInOurRepository(path);
   writeManifest(path, { id, template, isOutside });
   if (isOutside) {
-    for (const [name, content] of Object.entries(projectFiles)) {
-      writeFileSync(join(path, name), `${JSON.stringify(content(id), null, 2)}\n`);
+    for (const [name, text] of Object.entries(projectFilesOf(path, id))) {
+      mkdirSync(dirname(join(path, name)), { recursive: true });
+      writeFileSync(join(path, name), text);
     }
   }
   const files = readdirSync(path, { recursive: true, encoding: 'utf8', withFileTypes: true })
@@ -73,7 +45,7 @@ export function makePlugin(directory: string, { template, json = false }: NewOpt
     .map((entry) => relative(path, join(entry.parentPath, entry.name)))
     .sort();
   if (json) console.log(JSON.stringify({ id, directory: path, template, files }, null, 2));
-  else console.log(words(directory, files));
+  else console.log(words(directory, { files, isInstalled: !isOutside || existsSync(installedAbove(path)) }));
 }
 
 function refuseBadId(id: string): void {
@@ -114,11 +86,12 @@ function installedAbove(path: string): string {
   return join(path, 'node_modules/switchboard');
 }
 
-function words(directory: string, files: readonly string[]): string {
+function words(directory: string, { files, isInstalled }: { files: readonly string[]; isInstalled: boolean }): string {
   return [
     `Made ${directory}: ${files.join(', ')}`,
     '',
     'Next:',
+    ...(isInstalled ? [] : [`  npm install --prefix ${directory}                what its tests and its editor need`]),
     `  npx switchboard plugin check ${directory}    types, permissions, and a try in the sandbox`,
     `  npx switchboard plugin test ${directory}     its tests`,
     `  npx switchboard plugin dev ${directory}      a chat with it, read again at each change`,

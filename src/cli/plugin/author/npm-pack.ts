@@ -13,8 +13,8 @@ const packTimeoutMs = 60_000;
 const leftOut = new Set(['node_modules', '.git']);
 
 /**
- * Returns the archive that `npm pack` makes of a folder, and its name. No script of the package is run. A folder without a
- * package.json gets one from its plugin.json. Throws OperatorError.
+ * Returns the archive that `npm pack` makes of a folder, and its name. No script of the package is run. A name and a version
+ * that package.json lacks, or all of it, are those of plugin.json. Throws OperatorError.
  */
 export async function packFolder(directory: string): Promise<{ name: string; archive: Buffer }> {
   const folder = resolve(directory);
@@ -22,7 +22,8 @@ export async function packFolder(directory: string): Promise<{ name: string; arc
     throw new OperatorError(`There is no plugin.json in ${directory}: name the folder of a plugin.`);
   const temporary = await mkdtemp(join(tmpdir(), 'switchboard-pack-'));
   try {
-    const source = (await exists(join(folder, 'package.json'))) ? folder : await describe(folder, temporary);
+    const own = await readPackageJson(folder);
+    const source = lacksNames(own) ? await describe(folder, temporary, own) : folder;
     await npmPack(source, temporary);
     const [name] = (await readdir(temporary)).filter((file) => file.endsWith('.tgz'));
     if (name === undefined) throw new OperatorError(`npm pack made no archive of ${directory}.`);
@@ -39,12 +40,35 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Returns a copy of the folder with a package.json. */
-async function describe(folder: string, temporary: string): Promise<string> {
+type PackageJson = Record<string, unknown>;
+
+/** Returns the package.json; none of its fields for a folder without one. Null for a file that npm is to refuse. */
+async function readPackageJson(folder: string): Promise<PackageJson | null> {
+  const path = join(folder, 'package.json');
+  if (!(await exists(path))) return {};
+  try {
+    const fields: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? (fields as PackageJson) : null;
+  } catch {
+    return null;
+  }
+}
+
+function lacksNames(own: PackageJson | null): own is PackageJson {
+  return own !== null && !(typeof own['name'] === 'string' && typeof own['version'] === 'string');
+}
+
+/** Returns a copy of the folder whose package.json has a name and a version. */
+async function describe(folder: string, temporary: string, own: PackageJson): Promise<string> {
   const copy = join(temporary, 'source');
   await cp(folder, copy, { recursive: true, filter: (path) => path === folder || !leftOut.has(basename(path)) });
   const { id, version } = await readManifest(folder);
-  await writeFile(join(copy, 'package.json'), `${JSON.stringify({ name: id, version }, null, 2)}\n`);
+  const { name: ownName, version: ownVersion } = own;
+  const names = {
+    name: typeof ownName === 'string' ? ownName : id,
+    version: typeof ownVersion === 'string' ? ownVersion : version,
+  };
+  await writeFile(join(copy, 'package.json'), `${JSON.stringify({ ...own, ...names }, null, 2)}\n`);
   return copy;
 }
 
@@ -59,7 +83,7 @@ async function readManifest(folder: string): Promise<{ id: string; version: stri
 
 // Called in the temporary folder: the package's own .npmrc has no effect.
 async function npmPack(source: string, temporary: string): Promise<void> {
-  const args = ['pack', source, '--ignore-scripts', '--silent', '--pack-destination', temporary];
+  const args = ['pack', source, '--ignore-scripts', '--loglevel=error', '--pack-destination', temporary];
   try {
     await run('npm', args, { cwd: temporary, timeout: packTimeoutMs });
   } catch (error) {
@@ -71,6 +95,12 @@ async function npmPack(source: string, temporary: string): Promise<void> {
           cause: error,
         },
       );
-    throw new OperatorError(`npm pack refused ${source}: ${stderr.trim() || message}`, { cause: error });
+    throw new OperatorError(`npm pack refused ${source}: ${reasonIn(stderr) || message}`, { cause: error });
   }
+}
+
+/** The sentences in what npm wrote, without its codes and the path of its log. */
+function reasonIn(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
+  return lines.filter((line) => line !== '' && !/^(?:code|errno|syscall|path) |A complete log/.test(line)).join(' ');
 }

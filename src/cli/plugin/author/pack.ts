@@ -22,11 +22,13 @@ const readArchive = createArchiveReader({
 
 /** The command `plugin pack`: writes the archive of a folder into the working directory, if a service would take it. */
 export async function packPlugin(directory: string, options: PackOptions): Promise<void> {
-  const { name, archive } = await packFolder(directory);
+  const { archive } = await packFolder(directory);
   const pack = await read(archive);
   const signed = options.sign === undefined ? archive : await sign(archive, pack, options.sign);
-  await writeFile(name, signed);
   const { id, version } = pack.manifest;
+  // Services go by plugin.json, so that its version names the archive, and not that of package.json.
+  const name = `${id}-${version}.tgz`;
+  await writeFile(name, signed);
   const answer = { file: name, id, version, hash: pack.bundle.hash, bytes: signed.length };
   printAnswer(answer, options, () => [`${name}: ${id} ${version}, ${signed.length} bytes`]);
 }

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
+import packageJson from '../../../../package.json' with { type: 'json' };
 import { OperatorError } from '../../../lib/operator-error.ts';
 
 export interface TestOptions {
@@ -27,6 +28,7 @@ export async function runPluginTests(directory: string, { json = false }: TestOp
   const found = globSync(['*.test.{ts,js}', 'test/**/*.test.{ts,js}'], { cwd: path }).sort();
   const files = found.map((file) => join(path, file));
   if (files.length === 0) throw new OperatorError(`There are no tests in ${directory}: they are test/NAME.test.ts`);
+  refuseMissing(directory, files);
   const forNode = files.filter((file) => /['"]node:test['"]/.test(readFileSync(file, 'utf8')));
   const forMocha = files.filter((file) => !forNode.includes(file));
   const codes = [
@@ -45,6 +47,28 @@ async function run(files: readonly string[], args: readonly string[], quiet: boo
   const child = spawn(process.execPath, [...flags, ...args, ...files], { stdio: [...stdio] });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
+}
+
+/** Throws OperatorError if tests import the simulation where the package that holds it is not installed. */
+function refuseMissing(directory: string, files: readonly string[]): void {
+  const needs = files.some((file) => /['"]switchboard\/testing['"]/.test(readFileSync(file, 'utf8')));
+  if (!needs || isResolved(resolve(directory))) return;
+  throw new OperatorError(
+    `The tests import "switchboard/testing", and the package is not installed beside ${directory}: npm install --save-dev PATH/switchboard-${packageJson.version}.tgz, the archive that npm pack makes of Switchboard.`,
+  );
+}
+
+/** Whether a test below the folder finds the package: installed in a folder above, or around it. */
+function isResolved(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (existsSync(join(at, 'node_modules/switchboard/package.json')) || isOurs(at)) return true;
+    if (at === dirname(at)) return false;
+  }
+}
+
+function isOurs(folder: string): boolean {
+  const file = join(folder, 'package.json');
+  return existsSync(file) && /"name":\s*"switchboard"/.test(readFileSync(file, 'utf8'));
 }
 
 function mochaOf(path: string): string {
