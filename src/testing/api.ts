@@ -19,7 +19,7 @@ export interface ScriptedFetch {
   url: string | RegExp;
   /** Only requests with this method; default: any. */
   method?: string;
-  /** The answer, or a function that makes it from the request. A function may throw: then the request fails. */
+  /** The answer, or a function that makes it from the request. A function may throw: the request fails with the `code` of the error, `connect` by default. */
   reply: ScriptedReply | ((request: SentRequest) => ScriptedReply | Promise<ScriptedReply>);
 }
 
@@ -73,7 +73,10 @@ export interface SimulateOptions {
   now?: Date | string;
   /** Requests of `ctx.fetch` that are answered, with their answers; any other fails the test. */
   fetch?: readonly ScriptedFetch[];
-  /** The answers of `ctx.llm.chat` in order, or a function that makes them from its input; without it there is no model. */
+  /**
+   * The answers of `ctx.llm.chat` in order, or a function that makes them from its input; without it there is no model. A
+   * function may throw: the call fails with the `code` of the error, `connect` by default.
+   */
   llm?: readonly (string | ScriptedAnswer)[] | ((input: JsonObject) => unknown);
   /** Content of the knowledge base. */
   kb?: readonly ScriptedPassage[];

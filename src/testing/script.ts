@@ -1,9 +1,10 @@
-import type { ChatAnswer, ChatRequest } from '../models/chat.ts';
+import { ModelError, type ChatAnswer, type ChatRequest } from '../models/chat.ts';
 import { readAnswer } from '../models/read-answer.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
 import type { FindPassages, KnowledgePorts } from '../runs/doors/search.ts';
 import type {
+  JsonObject,
   ScriptedAnswer,
   ScriptedFetch,
   ScriptedPassage,
@@ -43,7 +44,7 @@ export class Script {
       const { reply } = scripted;
       return answerOf(typeof reply === 'function' ? await reply(request) : reply);
     } catch (error) {
-      return { problem: { code: 'connect', message: error instanceof Error ? error.message : String(error) } };
+      return { problem: failureOf(error) };
     }
   };
 
@@ -61,7 +62,7 @@ export class Script {
     const { messages } = question;
     const at = this.#chats;
     this.#chats += 1;
-    if (typeof this.#llm === 'function') return replyOfModel(await this.#llm({ ...question }), messages);
+    if (typeof this.#llm === 'function') return replyOfModel(await askScript(this.#llm, { ...question }), messages);
     if (at < (this.#llm?.length ?? 0)) return replyOfModel(this.#llm?.[at], messages);
     this.#surprise(`ctx.llm.chat with ${JSON.stringify(question)}`);
     throw new Error('`llm` of the simulation has no further answer');
@@ -89,6 +90,23 @@ export class Script {
     this.#unexpected.push(what);
     return { problem: { code: 'unscripted', message: `The simulation has no answer to ${what}` } };
   }
+}
+
+/** Asks the script for the model. Throws what the service throws when a model does not answer. */
+async function askScript(llm: (input: JsonObject) => unknown, question: JsonObject): Promise<unknown> {
+  try {
+    return await llm(question);
+  } catch (error) {
+    const { code, message } = failureOf(error);
+    throw new ModelError(code, message);
+  }
+}
+
+/** The failure that a scripted function throws; a host or model that cannot be reached unless the error has another code. */
+function failureOf(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Error)) return { code: 'connect', message: String(error) };
+  const { code, message } = error as Error & { code?: unknown };
+  return { code: typeof code === 'string' ? code : 'connect', message };
 }
 
 function fits({ url, method }: ScriptedFetch, request: SentRequest): boolean {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -126,6 +126,35 @@ describe('docs/plugins.md', function () {
     expect(commands).to.include.members(['new', 'rollback', 'backtest']).and.have.length.above(14);
     for (const command of commands) expect(page, command).to.match(new RegExp(`\\b${command}\\b`));
     expect(page).to.not.match(/git clone|example\.com\b/);
+  });
+
+  it('has every outcome that comes from applying the actions of a run', () => {
+    const verbs = globSync(['src/domain/conversations/**/*.ts', 'src/domain/bots/{storage,schedules}.ts'], {
+      cwd: root,
+    });
+    const codes = [...verbs, 'src/runs/bot-runner.ts'].flatMap((file) => {
+      const source = readFileSync(join(root, file), 'utf8');
+      const thrown =
+        /(?:ApiError|super)\(\s*\d+,\s*'(\w+)'|\bforbidden\([^;]*, '(\w+)'\)|errorCode = '(\w+)'|\? '(\w+)' : result/g;
+      const named = [...source.matchAll(thrown)].flatMap((match) =>
+        match.slice(1).filter((code) => code !== undefined),
+      );
+      const usual = {
+        not_found: /\bnotFound\(/,
+        validation_failed: /\binvalid\(/,
+        forbidden: /\bforbidden\('[^']*'\)/,
+      };
+      return [...named, ...Object.entries(usual).flatMap(([code, call]) => (call.test(source) ? [code] : []))];
+    });
+    expect(codes).to.include.members([
+      'bot_suppressed',
+      'loop_suspected',
+      'superseded',
+      'plugin_disabled',
+      'storage_full',
+    ]);
+    const rows = page.slice(page.indexOf('| outcome | meaning |')).split('\n\n', 1)[0];
+    for (const code of new Set(codes)) expect(rows, code).to.match(new RegExp(`^\\|.*\`${code}\`.*\\|.*\\|`, 'm'));
   });
 
   it('has every member of a simulation', () => {

@@ -290,6 +290,26 @@ describe('the test kit', function () {
       sim.expectReply('unscripted');
     });
 
+    it('fails requests and questions with the code of what the script throws, and with connect without one', async () => {
+      const bot = withDoors(`
+        const codes = [];
+        for (const call of [() => ctx.fetch('${url}'), () => ctx.llm.chat({ messages: [{ role: 'user', content: 'x' }] })])
+          await call().catch((error: any) => codes.push(error.code + ': ' + error.message));
+        ctx.reply(codes.join(', '));`);
+      for (const [error, said] of [
+        [Object.assign(new Error('late'), { code: 'timeout' }), 'timeout: late'],
+        [Object.assign(new Error('1 MB'), { code: 'too_large' }), 'too_large: 1 MB'],
+        [new Error('refused'), 'connect: refused'],
+      ] as const) {
+        const fail = () => {
+          throw error;
+        };
+        const sim = await simulate(bot, { fetch: [{ url, reply: fail }], llm: fail });
+        await sim.customer('Hello');
+        sim.expectReply(`${said}, ${said}`);
+      }
+    });
+
     it('refuses what the manifest does not list, as the service does', async () => {
       const code = "try { await ctx.fetch('https://other.example/'); } catch (error: any) { ctx.reply(error.code); }";
       const listed = await simulate(withDoors(code), { fetch: [{ url: /.*/, reply: {} }] });

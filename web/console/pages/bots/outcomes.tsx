@@ -22,6 +22,11 @@ const words: Readonly<Record<string, string>> = {
   waiting_full: 'Too much memory held by waiting runs. Handed off to an agent.',
   loop_suspected: 'Possible loop. Handed off to an agent.',
   storage_full: 'Storage full. Handed off to an agent.',
+  storage_failed: 'A stored number grew too large. Handed off to an agent.',
+  bot_suppressed: 'The bot acted after silencing itself. Handed off to an agent.',
+  validation_failed: 'An action was refused. Handed off to an agent.',
+  not_found: 'An action names something that does not exist. Handed off to an agent.',
+  plugin_disabled: 'The plugin was disabled during the run. Handed off to an agent.',
   too_many_schedules: 'Too many scheduled calls. Handed off to an agent.',
 };
 const good = new Set(['ok', 'no_handler']);
