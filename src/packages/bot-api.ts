@@ -1,6 +1,6 @@
-// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts, so that the types of a bot need no other
-// file of the service. At run time `switchboard/bot` exports only `defineBot` and `secret`; the service passes everything else as
-// `ctx`.
+// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts and bundled-functions.ts, so that the types of a bot
+// need no other file of the service. At run time `switchboard/bot` exports `defineBot` and those functions; the service passes
+// everything else as `ctx`.
 
 import type {
   AttachedFile,
@@ -11,12 +11,12 @@ import type {
   KnowledgeBase,
   LanguageModel,
   Moment,
-  Secret,
   Sender,
   Store,
 } from './bot-doors.ts';
 
 export type * from './bot-doors.ts';
+export { runTools, secret } from './bundled-functions.ts';
 
 /** JSON as an object. */
 export type JsonObject = Record<string, unknown>;
@@ -288,12 +288,4 @@ export interface Bot<Config = JsonObject> {
  */
 export function defineBot<Config = JsonObject>(bot: Bot<Config>): Bot<Config> {
   return bot;
-}
-
-/**
- * Stands for the value of a secret that `permissions.secrets` names; only the service fills it in, and only towards the
- * hosts that the secret is bound to. `headers: { authorization: secret('SHOP_KEY', 'Bearer ') }`
- */
-export function secret(name: string, prefix = ''): Secret {
-  return Object.freeze({ $secret: name, prefix });
 }

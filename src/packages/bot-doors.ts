@@ -132,6 +132,39 @@ export interface ChatAnswer {
   readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
 }
 
+/** A function that a model may call, for `runTools`. */
+export interface Tool {
+  /** Tells the model what the tool does. */
+  description?: string;
+  /** A JSON Schema object. The model may pass something else all the same. */
+  parameters: Record<string, unknown>;
+  /**
+   * Called with the arguments that the model wrote. The result is the answer to the model: a text, or a value as JSON, of which
+   * it gets 16,000 characters; an error that it throws is the answer too.
+   */
+  run: (input: Readonly<Record<string, unknown>>) => unknown;
+}
+
+/** A request for `runTools`. */
+export interface RunToolsRequest extends Omit<ChatRequest, 'tools'> {
+  /** The tools by name: letters, digits, `_` and `-`. */
+  tools: Readonly<Record<string, Tool>>;
+  /** Holds for the first round only. */
+  tool_choice?: 'auto' | 'none' | 'required' | { name: string };
+  /** Questions to the model at most; default 5. A run may call the service 20 times in all. */
+  maxRounds?: number;
+}
+
+/** The result of `runTools`. */
+export interface RunToolsResult {
+  /** The text of the model's last answer. */
+  readonly content: string;
+  /** The messages of the request with all that followed, ready for a further request. */
+  readonly messages: readonly ChatMessage[];
+  /** How often the model was asked. */
+  readonly rounds: number;
+}
+
 /** The language model that would be asked. */
 export interface ChatStatus {
   readonly model: string;

@@ -87,6 +87,22 @@ export function mark(it: Pick<MessageContext, 'label'>) { it.label.add('seen'); 
     expect(warnings.filter((warning) => warning.includes('members are not seen'))).to.deep.equal([]);
   });
 
+  it('is followed into runTools, which needs a model and nothing else', async () => {
+    const code = `async message_created(ctx) {
+  const tools = { note: { parameters: {}, run: ({ text }: { text?: unknown }) => ctx.note(String(text)) } };
+  const { content } = await useTools(ctx, { messages: [{ role: 'user', content: ctx.message.content }], tools });
+  ctx.reply(content);
+},`;
+    const head = `import { runTools as useTools } from 'switchboard/bot';`;
+    const { errors, warnings } = await check(makeBot(code, nothing, head));
+    expect(usedIn(errors)).to.deep.equal(['ctx.note', 'ctx.reply', 'runTools']);
+    expect(warnings.filter((warning) => warning.includes('members are not seen'))).to.deep.equal([]);
+    const granted = { permissions: { conversation: ['note', 'reply'], llm: true } };
+    expect(
+      (await check(makeBot(code, granted, head))).errors.filter((error) => !error.includes('sample')),
+    ).to.deep.equal([]);
+  });
+
   it('is not taken for a use of ctx where it is a date, or an object of its own', async () => {
     const code = `message_created(ctx) {
   const at = new Date(ctx.now.getTime() + 90_000);

@@ -2,7 +2,7 @@ import type { AnyNode, AssignmentProperty, CallExpression, NewExpression, Patter
 import { readHandoff, readMakersOfCode, readRequest, readSecrets } from './calls.ts';
 import { nameOf, textOf } from './constants.ts';
 import { contextParametersOf, handlerParameter } from './context-names.ts';
-import { isFunction, type FunctionNode, type SyntaxTree } from './syntax-tree.ts';
+import { isFromBotApi, isFunction, type FunctionNode, type SyntaxTree } from './syntax-tree.ts';
 import { permissionOf, Uses } from './uses.ts';
 
 const events: ReadonlySet<string> = new Set([
@@ -165,6 +165,9 @@ class Following {
     call: { callee: AnyNode; arguments: readonly AnyNode[] },
     { node, value }: { node: AnyNode; value: Value },
   ): void {
+    if (value.path === 'ctx' && isFromBotApi(tree, call.callee, 'runTools')) {
+      return this.#uses.add(tree, node, { permission: 'llm', value: '', what: 'runTools' });
+    }
     const functions = this.#functionsCalled(tree, call.callee);
     for (const { tree: place, code } of functions) {
       const parameter = code.params[call.arguments.indexOf(node)];

@@ -82,6 +82,14 @@ export function importsOfBotApi({ program }: SyntaxTree): { name: string; local:
     });
 }
 
+/** Whether an expression is a function that the file imports from `switchboard/bot`. */
+export function isFromBotApi(tree: SyntaxTree, callee: AnyNode, name: string): boolean {
+  const binding = callee.type === 'Identifier' ? tree.bindingOf(callee) : null;
+  return (
+    binding !== null && importsOfBotApi(tree).some((one) => one.name === name && tree.bindingOf(one.local) === binding)
+  );
+}
+
 function isImported(node: AnyNode): node is ImportSpecifier | ImportDefaultSpecifier | ImportNamespaceSpecifier {
   return /^Import\w*Specifier$/.test(node.type);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { builtinModules, createRequire } from 'node:module';
 import { dirname, extname } from 'node:path';
@@ -24,11 +25,10 @@ import { withoutMap } from '../../sandbox/source-map.ts';
 export type Bundling = { code: string } | { problems: string[] };
 
 const botApi = 'switchboard/bot';
-const botApiCode = `
-  export const defineBot = (bot) => bot;
-  export const secret = (name, prefix = '') =>
-    Object.freeze({ $secret: String(name), prefix: String(prefix), toString: () => '[secret ' + name + ']' });
-`;
+// In the package that `npm pack` makes, and where types were stripped, this is JavaScript.
+const extension = extname(import.meta.filename);
+const functions = readFileSync(new URL(`../bundled-functions${extension}`, import.meta.url), 'utf8');
+const botApiCode = `export const defineBot = (bot) => bot;\n${functions}`;
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.js': 'js', '.json': 'json' };
 const patternProblem = 'import() and require() take the path of one file as plain text: patterns are not expanded';
 const patternIds = new Set(['unsupported-dynamic-import', 'unsupported-require-call']);
@@ -118,7 +118,7 @@ function confine(files: PackageSource, main: string): Plugin {
     name: 'confine-to-package',
     setup(bundler) {
       bundler.onResolve({ filter: /.*/ }, resolveImport);
-      bundler.onLoad({ filter: /.*/, namespace: 'bot-api' }, () => ({ contents: botApiCode, loader: 'js' }));
+      bundler.onLoad({ filter: /.*/, namespace: 'bot-api' }, () => ({ contents: botApiCode, loader: 'ts' }));
       bundler.onLoad({ filter: /.*/, namespace }, ({ path }) => load(path));
       bundler.onLoad({ filter: /.*/ }, ({ path }) => refusal(`"${path}" is not a file of the package`));
     },

@@ -52,6 +52,7 @@ const codeFiles = [
   'reading',
   'reader-message',
   'bundle',
+  '../bundled-functions',
   '../files',
   '../archive/archive-files',
   '../archive/unpack',
