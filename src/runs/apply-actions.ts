@@ -60,7 +60,11 @@ const verbs: { [Type in Action['type']]: Apply<Type> } = {
   open: (tx, id) => toggleStatus(tx, id, { status: 'open', snoozedUntil: null, inRun: true }),
   snooze: (tx, id, { until }) => toggleStatus(tx, id, { status: 'snoozed', snoozedUntil: fromUnixSeconds(until) }),
   assign: async (tx, id, { team, assignee }) =>
-    assign(tx, id, { assigneeId: assignee, teamId: typeof team === 'string' ? await teamCalled(tx, team) : team }),
+    assign(tx, id, {
+      assigneeId: assignee,
+      teamId: typeof team === 'string' ? await teamCalled(tx, team) : team,
+      inRun: true,
+    }),
   label: (tx, id, { add = [], remove = [] }) => changeLabels(tx, id, { add, remove }),
   priority: (tx, id, { priority }) => updateConversation(tx, id, { ...unchanged, priority }),
   attributes: (tx, id, { attributes }) => updateConversation(tx, id, { ...unchanged, customAttributes: attributes }),
@@ -91,25 +95,19 @@ async function applyHandoff(
   });
 }
 
-/** Whether the bot may not reply after an action of its own. */
-function endsItsPart(action: Action): boolean {
-  return action.type === 'handoff' || action.type === 'open' || (action.type === 'assign' && Boolean(action.assignee));
-}
+const endings: Partial<Record<Action['type'], number>> = { handoff: 1, open: 1, resolve: 1, snooze: 1 };
 
-/** The actions in the order of the bot, but for replies: they come before what silences it. */
-function withRepliesFirst(actions: readonly Action[]): readonly Action[] {
-  const end = actions.findIndex(endsItsPart);
-  const later = end === -1 ? [] : actions.slice(end).filter(({ type }) => type === 'reply');
-  if (later.length === 0) return actions;
-  return [...actions.slice(0, end), ...later, ...actions.slice(end).filter(({ type }) => type !== 'reply')];
+/** Returns when an action is applied, among those of its run. An agent is assigned last: that silences the bot for all others. */
+function orderOf(action: Action): number {
+  return action.type === 'assign' && action.assignee !== undefined ? 2 : (endings[action.type] ?? 0);
 }
 
 /**
- * Applies a bot's actions in order, by the same domain verbs as every other caller; in the caller's transaction. Replies
- * after what silences the bot come before it.
+ * Applies a bot's actions by the same domain verbs as every other caller, in the caller's transaction. Replies come first, with
+ * everything else that does not end the bot's part; then what does. Otherwise the order is the bot's.
  */
 export async function applyActions(tx: Transaction, conversationId: number, actions: readonly Action[]): Promise<void> {
-  for (const action of withRepliesFirst(actions)) {
+  for (const action of actions.toSorted((one, other) => orderOf(one) - orderOf(other))) {
     const verb = verbs[action.type] as Apply<Action['type']>;
     await verb(tx, conversationId, action);
   }

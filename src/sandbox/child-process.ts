@@ -23,6 +23,7 @@ const codeFiles = [
   'child/spare-isolates',
   'isolate/bootstrap',
   'isolate/context',
+  'isolate/endings',
   'isolate/harden',
   'isolate/view',
   'wire',

@@ -95,6 +95,7 @@ const isolateOutcomes = new Set([
   'no_handler',
   'threw',
   'load_failed',
+  'invalid_actions',
   'too_many_calls',
   'too_many_actions',
   'output_too_large',

@@ -149,6 +149,18 @@ const verb = 'note';`;
     );
   });
 
+  it('is told with both lines where a run ends its part in two ways', async () => {
+    const code = `message_created(ctx) {
+  ctx.handoff('x');
+  ctx.resolve();
+},`;
+    const { ok, infos } = await check(makeBot(code, { permissions: { conversation: ['handoff', 'resolve'] } }));
+    expect(ok).to.equal(false);
+    expect(infos.join('\n')).to.match(
+      /invalid_actions: ctx\.handoff \(bot\.ts:5:\d+\) and ctx\.resolve \(bot\.ts:6:\d+\)/,
+    );
+  });
+
   it('is tried with the schedules that the bot makes itself', async () => {
     const code = `message_created(ctx) { ctx.schedule({ inSeconds: 90 }, 'ask', { order: 'A-17' }); },
 schedule(ctx) {

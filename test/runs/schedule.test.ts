@@ -8,7 +8,7 @@ import { BotHouse } from './house.ts';
 const told = `await (new Function('ctx', 'return (async () => {' + ctx.message.content + '})()'))(ctx);`;
 const answer = `const { name, data, scheduled_at } = ctx.event; ctx.reply(JSON.stringify([name, data, scheduled_at, ctx.contact.id > 0, ctx.conversation.status]));
   if (data?.again) ctx.schedule({ inSeconds: 60 }, name, data);`;
-const conversation = ['reply', 'note', 'handoff', 'resolve'];
+const conversation = ['reply', 'note', 'handoff', 'resolve', 'assign'];
 
 describe('calls that bots schedule', function () {
   this.timeout(60_000);
@@ -155,7 +155,7 @@ describe('calls that bots schedule', function () {
 
   it('commit with the reply or not at all', async () => {
     expect(await rows(await asked(`ctx.schedule({ inSeconds: 60 }, 'a', 1); throw new Error('no')`))).to.deep.equal([]);
-    const refused = await asked(`ctx.schedule({ inSeconds: 60 }, 'a', 1); ctx.handoff('x'); ctx.resolve()`);
+    const refused = await asked(`ctx.schedule({ inSeconds: 60 }, 'a', 1); ctx.assign({ team: 'Nobody' })`);
     expect(await rows(refused)).to.deep.equal([]);
   });
 

@@ -148,6 +148,11 @@ describe('sandbox', () => {
       `Object.prototype.toJSON = function () { return { type: 'assign', assignee_id: 1 } }; ctx.reply('x')`,
       'assign',
     ],
+    [
+      'a forged end beside another',
+      `ctx.handoff('x'); Object.prototype.toJSON = function () { return { type: 'resolve' } }; ctx.note('x')`,
+      'exclude each other',
+    ],
   ] as const) {
     it(`drops the whole batch for ${title}`, async () => {
       const result = await run(`ctx.label.add('good'); ${body}`);

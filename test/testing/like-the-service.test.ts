@@ -22,6 +22,8 @@ const steps: Readonly<Record<string, string>> = {
   open: `ctx.open();`,
   snooze: `ctx.snooze({ inSeconds: 3600 });`,
   resolve: `ctx.reply('Bye'); ctx.resolve();`,
+  late: `ctx.resolve(); ctx.reply('Bye');`,
+  both: `ctx.open(); ctx.snooze({ inSeconds: 60 });`,
   again: `ctx.reply(String(await ctx.replies()));`,
   throw: `ctx.reply('unsaid'); ctx.label.add('unset'); throw new Error('no');`,
 };
@@ -36,6 +38,8 @@ const conversations: readonly (readonly string[])[] = [
   ['again', 'again', 'resolve', 'again'],
   ['label', 'throw', 'again'],
   ['agent', 'again'],
+  ['late', 'again'],
+  ['both', 'again'],
 ];
 
 const permissions = {

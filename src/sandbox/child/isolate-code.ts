@@ -15,7 +15,7 @@ interface IsolateEntries {
 // JavaScript, unless it could not be written (see stripped-code.ts). Each file comes behind those that it imports.
 const extension = extname(import.meta.filename);
 const folder = new URL('../isolate/', import.meta.url);
-const files = ['view', 'harden', 'context', 'bootstrap'];
+const files = ['view', 'harden', 'context', 'endings', 'bootstrap'];
 
 // Uses the functions that most bots use.
 const usualBot = `({ default: { on: { async message_created(ctx) {

@@ -8,6 +8,7 @@
 
 import { harden } from './harden.ts';
 import { createContext } from './context.ts';
+import { findConflict } from './endings.ts';
 import type { ContextData } from './context.ts';
 import type { Fields } from './view.ts';
 import type { RunOutcome } from '../run.ts';
@@ -152,6 +153,8 @@ async function endWithError(bot: Fields, ctx: Fields, error: unknown): Promise<v
 
 function queueAction(type: string, fields: object): void {
   checkUnderWay(`ctx.${type}`);
+  const conflict = findConflict(type);
+  if (conflict !== null) refuse('invalid_actions', conflict);
   const text = stringify({ ...fields, type });
   if (text === undefined) throw new SafeTypeError(`ctx.${type}: this value has no JSON form`);
   actions.count += 1;

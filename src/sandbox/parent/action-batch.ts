@@ -1,5 +1,6 @@
 import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
 import { findProblems } from '../../schemas.ts';
+import { endingOf } from '../isolate/endings.ts';
 import { runBounds } from '../run.ts';
 import type { Action, Permissions, RunOutcome } from '../run.ts';
 
@@ -22,7 +23,8 @@ const actionSchemas = {
 
 /**
  * Validates the actions that a run returned: each must match its schema (schemas/runtime/actions.json), contain only
- * storable text, and be granted by the permissions. One invalid action drops the whole batch.
+ * storable text, and be granted by the permissions, and only one may end the bot's part. One invalid action drops the whole
+ * batch.
  */
 export function judgeActions(
   batch: readonly unknown[],
@@ -38,6 +40,9 @@ export function judgeActions(
     const fault = findFault(action) ?? findScheduleFault(action as Action, now);
     if (fault !== null) return { outcome: 'invalid_actions', error: `Action ${index + 1}: ${fault}` };
   }
+  const endings = batch.map((action) => endingOf(typeOf(action))).filter((ending) => ending !== null);
+  if (new Set(endings).size > 1)
+    return { outcome: 'invalid_actions', error: `${endings.join(', ')} exclude each other` };
   const actions = batch as Action[];
   const lacking = actions.map((action) => lackOf(action, permissions)).find((lack) => lack !== null);
   if (lacking) return { outcome: 'forbidden_action', error: `The manifest does not ask for ${lacking}` };

@@ -14,6 +14,8 @@ export interface Assignment {
   teamId?: number | null | undefined;
   /** A bot that gets it in place of an agent; null returns it to its inbox's bot. */
   botId?: number | null | undefined;
+  /** Whether it is an action of a run: its bot was not silent when its actions began, and may have handed off among them. */
+  inRun?: boolean;
 }
 
 // FOR KEY SHARE: a team, agent or membership must not be deleted before the conversation refers to it.
@@ -30,7 +32,7 @@ const holdMemberStatement = `SELECT FROM inbox_members WHERE account_id = $1 AND
 export async function readAssignment(
   tx: Transaction,
   inboxId: number,
-  { assigneeId, teamId }: Omit<Assignment, 'botId'>,
+  { assigneeId, teamId }: Pick<Assignment, 'assigneeId' | 'teamId'>,
 ): Promise<{ assignee: Named | null; team: Named | null }> {
   const team = teamId ? await findTeam(tx, teamId) : null;
   const assignee = assigneeId ? await findAssignee(tx, inboxId, assigneeId) : null;
@@ -92,9 +94,9 @@ function sayGiven(tx: Transaction, conversation: Conversation, changed: ChangedA
  * that names one), 422 for an agent outside its inbox, and for an agent beside a bot.
  */
 export async function assign(tx: Transaction, id: number, assignment: Assignment): Promise<Conversation> {
-  const { assigneeId, teamId, botId } = assignment;
+  const { assigneeId, teamId, botId, inRun = false } = assignment;
   const conversation = await lockConversation(tx, id);
-  refuseSilentBot(tx.actor, conversation);
+  if (!inRun) refuseSilentBot(tx.actor, conversation);
   const { assignee, team } = await readAssignment(tx, conversation.inbox.id, assignment);
   const changed = handOver(tx, conversation, {
     ...(assigneeId === undefined && !botId ? {} : { assignee }),
