@@ -36,7 +36,8 @@ const priorPassages = 50;
 const unknownShare = 0.8;
 const [misspelt, begun, partly] = [0.85, 0.6, 0.85];
 const [shortestBeginning, shortestPart] = [4, 4];
-// Guesses grow with the square of the length, and a question may have a word of thousands of letters.
+// A question may have a word of thousands of letters: guesses grow with the square of its length, and the database takes it
+// apart anew for each similar word.
 const longestGuessed = 50;
 /** Languages that write compounds as one word. */
 const compounding = new Set(['german', 'dutch', 'swedish', 'danish', 'norwegian', 'finnish', 'hungarian', 'estonian']);
@@ -175,7 +176,7 @@ const vocabularyStatement = `
       SELECT word, passages FROM article_words
       WHERE account_id = $1 AND language = t.language AND word >= t.term AND word < t.term || U&'\\FFFF'
       ORDER BY passages DESC LIMIT ${maxVariants}`)} END AS longer,
-    CASE WHEN w.passages IS NOT NULL OR length(t.term) < ${shortestPart} THEN '[]' ELSE ${found(`
+    CASE WHEN w.passages IS NOT NULL OR length(t.term) NOT BETWEEN ${shortestPart} AND ${longestGuessed} THEN '[]' ELSE ${found(`
       (SELECT word, passages FROM article_words
        WHERE account_id = $1 AND language = t.language AND word % t.term ORDER BY similarity(word, t.term) DESC LIMIT 20)
       UNION SELECT word, passages FROM article_words

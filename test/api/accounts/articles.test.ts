@@ -71,6 +71,16 @@ describe('articles', () => {
     expect(await titles('inventory', tag)).to.deep.equal([]);
   });
 
+  // The database compares a word of thousands of letters with every similar word of the account: seconds for each question.
+  it('are found by words of more than 50 letters only as these are written', async () => {
+    const tag = newTag();
+    const [longest, tooLong] = [5, 6].map((times) => 'ribonucleo'.repeat(times));
+    await make({ title: 'Chemistry', content: `About ${longest} and ${tooLong}.`, tags: [tag] });
+    for (const q of [longest!, tooLong!, longest!.replace('ribo', 'rbio')])
+      expect(await titles(q, tag), q).to.deep.equal(['Chemistry']);
+    expect(await titles(tooLong!.replace('ribo', 'rbio'), tag)).to.deep.equal([]);
+  });
+
   it('are found in their language', async () => {
     const tag = newTag();
     await make({
