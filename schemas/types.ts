@@ -727,7 +727,9 @@ system_prompt: (string | null)
 temperature: (number | null)
 max_exchanges: (number | null)
 handoff_keywords: (string[] | null)
+greeting_message: (string | null)
 handoff_message: (string | null)
+outage_message: (string | null)
 knowledge: AiKnowledge
 /**
  * When the access token was last used, give or take some seconds; null until then, and for system bots.
@@ -1930,9 +1932,17 @@ max_exchanges?: number
  */
 handoff_keywords?: string[]
 /**
- * Of an AI bot: what the customer is told when people get the conversation; empty for nothing.
+ * Of an AI bot: the answer to a customer who only says hello; empty for nothing, null for our text in the customer's language.
  */
-handoff_message?: string
+greeting_message?: (string | null)
+/**
+ * Of an AI bot: what the customer is told when people get the conversation; empty for nothing, null for our text in the customer's language.
+ */
+handoff_message?: (string | null)
+/**
+ * Of an AI bot: the same when the model does not answer, or the tokens of the day are used up.
+ */
+outage_message?: (string | null)
 knowledge?: AiKnowledge
 /**
  * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
@@ -2008,9 +2018,17 @@ max_exchanges?: number
  */
 handoff_keywords?: string[]
 /**
- * Of an AI bot: what the customer is told when people get the conversation; empty for nothing.
+ * Of an AI bot: the answer to a customer who only says hello; empty for nothing, null for our text in the customer's language.
  */
-handoff_message?: string
+greeting_message?: (string | null)
+/**
+ * Of an AI bot: what the customer is told when people get the conversation; empty for nothing, null for our text in the customer's language.
+ */
+handoff_message?: (string | null)
+/**
+ * Of an AI bot: the same when the model does not answer, or the tokens of the day are used up.
+ */
+outage_message?: (string | null)
 knowledge?: AiKnowledge
 /**
  * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
@@ -3442,6 +3460,10 @@ score: number
  * Whether the passage fits well enough for a bot to answer with it.
  */
 answers: boolean
+/**
+ * The sentence of the text that the passage fits best; of this sentence are `score` and `answers`.
+ */
+question: string
 /**
  * A stretch of the passage as HTML: escaped text, whose only tags are `<mark>` around what was found.
  */
@@ -4888,7 +4910,7 @@ export interface Settings {
   readonly llmApiKey: string | null;
   /** The model that it is asked for. Needed with `LLM_BASE_URL`. */
   readonly llmModel: string | null;
-  /** Longest attempt to get an answer of a model, in milliseconds; there are two at most. */
+  /** Longest time for an answer of a model, in milliseconds, with the second attempt after a failure. */
   readonly llmTimeoutMs: number;
   /** Longest time for which one run of a plugin waits for models, in milliseconds. */
   readonly llmRunMs: number;

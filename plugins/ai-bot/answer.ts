@@ -1,8 +1,16 @@
 import type { ChatAnswer, HandoffCause, Passage } from 'switchboard/bot';
-import { hostOf, removeLinks } from './links.ts';
+import { withoutHtml } from './html.ts';
+import { removeLinks } from './links.ts';
 
-/** The result of a question: an answer, or the cause and reason of a handoff. */
-export type Outcome = { text: string } | { cause: HandoffCause; reason: string };
+/** A text for the customer, with the ids of the articles that it is from, and whether it only offers them. */
+export interface Reply {
+  text: string;
+  sources: readonly number[];
+  isOffer: boolean;
+}
+
+/** The result of a question: a reply, or the cause and reason of a handoff. */
+export type Outcome = Reply | { cause: HandoffCause; reason: string };
 
 interface Answer {
   text: string;
@@ -14,6 +22,8 @@ type Fields = Record<string, unknown>;
 const maxCalls = 3;
 const maxChars = 20_000;
 const maxReasonChars = 400;
+/** Characters of a greeting or of a question back. */
+const maxTalkChars = 300;
 const marker = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g;
 
 /**
@@ -32,17 +42,44 @@ export function readAnswer(chat: ChatAnswer, passages: readonly Passage[] | null
   return end === 'length' ? invalid('cut off') : settle({ text: content, citations: [] }, passages);
 }
 
+/** Characters of a search that a model words, and searches that are made. */
+const [maxQueryChars, maxQueries] = [300, 3];
+
+/** The searches that a model asks for instead of an answer; null when it asks for none that can be made. */
+export function readSearch({ tool_calls: calls }: ChatAnswer): string[] | null {
+  const [first] = calls.slice(0, maxCalls).filter(({ name }) => name === 'search');
+  const queries = first && typeof first.arguments !== 'string' ? first.arguments['queries'] : null;
+  if (!Array.isArray(queries)) return null;
+  const texts = queries.filter((query): query is string => typeof query === 'string' && query.trim() !== '');
+  return texts.length === 0 ? null : texts.slice(0, maxQueries).map((query) => query.slice(0, maxQueryChars));
+}
+
 function readCalls(calls: ChatAnswer['tool_calls'], passages: readonly Passage[] | null): Outcome {
   const read = calls.map(({ name, arguments: given }) => ({ name, given: typeof given === 'string' ? null : given }));
-  const wrong = read.find(({ name, given }) => !given || (name !== 'answer' && name !== 'handoff'));
+  if (read.some(({ name }) => name === 'search')) return unknown('The knowledge base has no answer');
+  const wrong = read.find(({ name, given }) => !given || !['answer', 'talk', 'handoff'].includes(name));
   if (wrong) return invalid(wrong.given ? 'an unknown call' : 'arguments that are no JSON');
   const handoff = read.find(({ name }) => name === 'handoff')?.given;
   if (handoff) return requested(handoff);
-  const { text, citations = [], confident } = read[0]?.given ?? {};
+  const answered = read.find(({ name }) => name === 'answer')?.given;
+  return answered ? readFacts(answered, passages) : talk(read[0]?.given ?? {});
+}
+
+function readFacts({ text, citations = [], confident }: Fields, passages: readonly Passage[] | null): Outcome {
   if (typeof text !== 'string') return invalid('an answer without a text');
   if (!Array.isArray(citations)) return invalid('citations that are no list');
   if (confident === false) return unknown('The model is not sure of its answer');
   return settle({ text, citations: citations.filter((one) => Number.isSafeInteger(one)) as number[] }, passages);
+}
+
+/** Greetings, thanks and questions back need no source. Facts have numbers more often than not, and need one. */
+function talk({ text }: Fields): Outcome {
+  if (typeof text !== 'string' || text.trim() === '') return invalid('a talk without a text');
+  if (text.length > maxTalkChars) return invalid(`a talk of ${text.length} characters`);
+  if (/\p{N}/u.test(text)) return unknown('The model states a number without a source');
+  const said = withoutHtml(text).trim();
+  if (removeLinks(said, []) !== said) return invalid('a talk with a link');
+  return { text: said, sources: [], isOffer: false };
 }
 
 /** The answer as the customer gets it: with its sources, and without links to anywhere else. */
@@ -52,12 +89,13 @@ export function settle({ text, citations }: Answer, passages: readonly Passage[]
   const cited = wanted.filter((number) => passages?.[number - 1]);
   if (passages && cited.length === 0) return unknown('The model cites no passage');
   const sources = cited.flatMap((number) => passages?.[number - 1] ?? []);
-  const hosts = sources.flatMap(({ url }) => (url === null ? [] : [hostOf(url)]));
-  const said = removeLinks(passages ? renumber(text, cited) : text, hosts).trim();
+  const urls = sources.flatMap(({ url }) => url ?? []);
+  const said = removeLinks(withoutHtml(passages ? renumber(text, cited) : text), urls).trim();
   if (said === '') return invalid('an empty answer');
   const list = sources.map(({ title, url }, index) => `[${index + 1}] ${title}${url === null ? '' : `: ${url}`}`);
   const whole = list.length === 0 ? said : `${said}\n\n${list.join('\n')}`;
-  return whole.length > maxChars ? invalid(`${whole.length} characters with its sources`) : { text: whole };
+  if (whole.length > maxChars) return invalid(`${whole.length} characters with its sources`);
+  return { text: whole, sources: sources.map(({ id }) => id), isOffer: false };
 }
 
 // The numbers count the sources below the answer; those of no source go.

@@ -1,30 +1,36 @@
 import { defineBot, type CustomerWords, type HandoffCause, type MessageContext, type Passage } from 'switchboard/bot';
-import { readAnswer, settle, type Outcome } from './answer.ts';
-import { extract } from './extract.ts';
+import type { Outcome, Reply } from './answer.ts';
+import { askModel } from './ask-model.ts';
 import { findKeyword } from './keywords.ts';
-import { questionOf, type Words } from './prompt.ts';
+import { languageOf } from './language.ts';
+import { lines, type Lines } from './lines.ts';
+import { answerOffline } from './offline.ts';
+import type { Words } from './prompt.ts';
+import { findPassages, forQuestion, isShort, questionBefore } from './questions.ts';
+import { asksForPerson, refuses, smallTalkOf, type SmallTalk } from './small-talk.ts';
 
-interface Settings {
+/** The settings of an operator; texts that are absent are the default ones in the customer’s language, empty ones are not said. */
+export interface Settings {
   system_prompt: string;
   temperature: number;
   max_exchanges: number;
   handoff_keywords: string[];
-  handoff_message: string;
+  greeting_message?: string;
+  handoff_message?: string;
+  outage_message?: string;
   knowledge: { scope: 'all' | 'selected' | 'none'; tags: string[]; languages: string[] };
 }
 
-type Ctx = MessageContext<Settings>;
-
-const passagesAtMost = 5;
-/** Characters of what customers wrote that are looked for; the rest of a long text tells more of other things. */
-const askedChars = 2000;
-/** Words of a question that may be a part of the one before. */
-const shortWords = 3;
+export type Ctx = MessageContext<Settings>;
 
 /** Where the bot remembers the last message that it answered. */
 const answeredKey = 'answered';
+/** Where it remembers that it has greeted and thanked. */
+const saidKey = { greeting: 'greeted', thanks: 'thanked' } as const;
+/** Where it remembers that its last reply was an offer. */
+const offeredKey = 'offered';
 // Covers the time in which the rest of a burst may arrive. It expires, because a bot's storage in an account is limited.
-const answeredSeconds = 86_400;
+const rememberedSeconds = 86_400;
 
 export default defineBot<Settings>({
   on: {
@@ -59,14 +65,17 @@ async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   const said = [ctx.message, ...more].map(({ content }) => content).join('\n');
   const keyword = leaveAtKeyword(ctx, said);
   if (keyword) return handOff(ctx, keyword);
-  const question = cut(said);
   // A picture, for example: an earlier question is not the present one.
-  if (question.trim() === '') return handOff(ctx, { cause: 'no_answer', reason: 'The customer wrote no words' });
-  const passages = await findPassages(ctx, question, hasModel);
-  const outcome = await answer(ctx, { question, passages, hasModel, more });
-  if ('cause' in outcome) return handOff(ctx, { ...outcome, passages: passages ?? [] });
-  ctx.reply(outcome.text);
-  await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id, { ttl: answeredSeconds });
+  if (said.trim() === '') return handOff(ctx, { cause: 'no_answer', reason: 'The customer wrote no words' });
+  const done = hasModel ? await answerByModel(ctx, said, more) : await answerAlone(ctx, said);
+  if (done === 'silence') return;
+  if ('cause' in done) return handOff(ctx, done);
+  const { text: content, sources, isOffer } = done;
+  ctx.reply({
+    content,
+    content_attributes: { ...(sources.length > 0 ? { sources } : {}), ...(isOffer ? { offer: true } : {}) },
+  });
+  await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id, { ttl: rememberedSeconds });
 }
 
 /** Returns the other messages of the burst; none if they are too large, because each message has a run of its own as well. */
@@ -74,58 +83,58 @@ function restOfBurst(ctx: Ctx): Promise<CustomerWords[]> {
   return ctx.settled().catch(() => []);
 }
 
-/** The passages that answer the question; null when the knowledge base is not to be asked. */
-async function findPassages(ctx: Ctx, question: string, hasModel: boolean): Promise<Passage[] | null> {
-  const { scope, tags, languages } = ctx.config.knowledge;
-  if (scope === 'none') return null;
-  const filter = { limit: passagesAtMost, ...(scope === 'all' ? {} : { tags, languages }) };
-  const found = (await ctx.kb.search(question, filter)).filter(({ answers }) => answers);
-  // “And on Saturday?” alone finds nothing. Only a model can tell whether what was asked before answers it too.
-  const before = hasModel && found.length === 0 && isShort(question) ? questionBefore(ctx) : null;
+type Done = Reply | Leave | 'silence';
+
+async function answerByModel(ctx: Ctx, said: string, more: readonly CustomerWords[]): Promise<Done> {
+  const { greeting_message: greeting } = ctx.config;
+  // An operator's own greeting is said as it stands.
+  if (greeting !== undefined && smallTalkOf(said) === 'greeting') return greetBack(ctx, 'greeting');
+  const history = [...ctx.history, ...laterThan(ctx.history, [ctx.message, ...more])];
+  const passages = await passagesFor(ctx, said);
+  return withPassages(await askModel(ctx, { passages, history }), passages);
+}
+
+/** Answers without a model. */
+async function answerAlone(ctx: Ctx, said: string): Promise<Done> {
+  const talk = smallTalkOf(said);
+  if (talk) return greetBack(ctx, talk);
+  const wasOffered = (await ctx.storage.get<boolean>(offeredKey)) === true;
+  if (wasOffered) await ctx.storage.set(offeredKey, false, { ttl: 60 });
+  if (asksForPerson(said) || (wasOffered && refuses(said)))
+    return { cause: 'keyword', reason: 'The customer asks for a person' };
+  const { scope } = ctx.config.knowledge;
+  if (scope === 'none') return { cause: 'no_answer', reason: 'There is neither a model nor a knowledge base' };
+  const earlier = isShort(said) ? questionBefore(ctx) : null;
+  const [passages, before] = await Promise.all([
+    findPassages(ctx, said),
+    earlier === null ? [] : findPassages(ctx, earlier),
+  ]);
+  const outcome = answerOffline({ said, passages, before }, await linesOf(ctx));
+  if (!outcome) return { cause: 'no_answer', reason: 'The knowledge base has no answer', passages };
+  if ('isOffer' in outcome && outcome.isOffer) await ctx.storage.set(offeredKey, true, { ttl: rememberedSeconds });
+  return withPassages(outcome, passages);
+}
+
+/** Greets or thanks back, once in a session. */
+async function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
+  if ((await ctx.storage.get<boolean>(saidKey[talk])) === true) return 'silence';
+  const own = talk === 'greeting' ? ctx.config.greeting_message : undefined;
+  const text = own ?? (await linesOf(ctx))[talk];
+  await ctx.storage.set(saidKey[talk], true, { ttl: rememberedSeconds });
+  return text.trim() === '' ? 'silence' : { text, sources: [], isOffer: false };
+}
+
+/** The passages for a question, and for a follow-up those of the question before as well; null without a knowledge base. */
+async function passagesFor(ctx: Ctx, said: string): Promise<Passage[] | null> {
+  if (ctx.config.knowledge.scope === 'none') return null;
+  const found = await findPassages(ctx, said);
+  const before = found.some(({ answers }) => answers) ? null : questionBefore(ctx);
   if (before === null) return found;
-  return (await ctx.kb.search(`${cut(before, askedChars - question.length)} ${question}`, filter)).filter(
-    ({ answers }) => answers,
-  );
+  return forQuestion([...found, ...(await findPassages(ctx, `${said}\n${before}`))]);
 }
 
-// Cut, because a call has a size limit, and a long text must not make the bot fail.
-function cut(text: string, chars = askedChars): string {
-  return text.trim().slice(0, chars).toWellFormed();
-}
-
-function isShort(question: string): boolean {
-  return question.trim().split(/\s+/).length <= shortWords;
-}
-
-function questionBefore(ctx: Ctx): string | null {
-  const { history, message } = ctx;
-  const isBefore = ({ id, message_type: type }: Ctx['history'][number]) => id < message.id && type === 'incoming';
-  return history.findLast(isBefore)?.content ?? null;
-}
-
-interface Asked {
-  question: string;
-  passages: readonly Passage[] | null;
-  hasModel: boolean;
-  more: readonly CustomerWords[];
-}
-
-async function answer(ctx: Ctx, { question, passages, hasModel, more }: Asked): Promise<Outcome> {
-  const [best] = passages ?? [];
-  if (passages && !best) return { cause: 'no_answer', reason: 'The knowledge base has no answer' };
-  if (!hasModel && best) return settle({ text: extract(best, question), citations: [1] }, [best]);
-  if (!hasModel) return { cause: 'no_answer', reason: 'There is neither a model nor a knowledge base' };
-  const { system_prompt: systemPrompt, temperature } = ctx.config;
-  const account = ctx.account?.name ?? '';
-  try {
-    const history = [...ctx.history, ...laterThan(ctx.history, [ctx.message, ...more])];
-    const chat = await ctx.llm.chat(questionOf({ account, systemPrompt, temperature, passages, history }));
-    return readAnswer(chat, passages);
-  } catch (error) {
-    const { code = 'error', message } = error as Error & { code?: string };
-    ctx.log.warn('no answer of the model', { code, message });
-    return { cause: code === 'budget' ? code : 'model_failed', reason: `The model gave no answer (${code})` };
-  }
+function withPassages(outcome: Outcome, passages: readonly Passage[] | null): Done {
+  return 'cause' in outcome ? { ...outcome, passages: passages ?? [] } : outcome;
 }
 
 // A run that begins late has them in its history already; one of a very long message does not even have that.
@@ -140,12 +149,25 @@ interface Leave {
   passages?: readonly Passage[];
 }
 
-function handOff(ctx: Ctx, { cause, reason, passages = [] }: Leave): void {
-  const { handoff_message: message } = ctx.config;
+async function handOff(ctx: Ctx, { cause, reason, passages = [] }: Leave): Promise<void> {
+  const isOutage = cause === 'model_failed' || cause === 'budget';
+  const own = isOutage ? ctx.config.outage_message : ctx.config.handoff_message;
+  const message = own ?? (await linesOf(ctx))[isOutage ? 'outage' : 'handoff'];
   ctx.handoff({
     cause,
     reason,
     passages: passages.map(({ title, url }) => ({ title, url })),
     ...(message.trim() === '' ? {} : { message }),
   });
+}
+
+/** The default texts in the customer's language. */
+async function linesOf(ctx: Ctx): Promise<Lines> {
+  const written = [...ctx.history.filter(({ message_type: type }) => type === 'incoming'), ctx.message];
+  const articles = await ctx.kb.languages().catch(() => []);
+  const language = languageOf(
+    written.map(({ content }) => content),
+    articles,
+  );
+  return lines[language] ?? lines.en;
 }

@@ -17,33 +17,36 @@ const bareHost =
 /** Characters that end a sentence after a link, and do not belong to it. */
 const trailing = '.,;:!?)]*_';
 
+/** Stands where a link was. */
+const removed = '[link removed]';
 /** Maximum of links within links; a text that hides them deeper is dropped. */
 const maxRounds = 10;
 
 /**
- * The text without links to other hosts than these (in lower case): URLs with and without a scheme are taken out, of links
- * in Markdown their words stay. Empty where links are left that taking out others has made.
+ * The text with `[link removed]` in place of every link, with and without a scheme, but exactly these; of links in Markdown their
+ * words stay. Empty where links are left that taking out others has made.
  */
-export function removeLinks(text: string, hosts: readonly string[]): string {
+export function removeLinks(text: string, allowed: readonly string[]): string {
   let left = text;
-  // Repeats, because the text on both sides of a removed link may form another: `evil(evil.example).example`.
   for (let round = 0; round < maxRounds; round += 1) {
-    const cleaned = removeOnce(left, hosts);
+    const cleaned = removeOnce(left, allowed);
     if (cleaned === left) return left;
-    left = tidy(cleaned);
+    left = cleaned;
   }
   return '';
 }
 
-function removeOnce(text: string, hosts: readonly string[]): string {
-  const isAllowed = (target: string) => hosts.includes(hostOf(target));
+function removeOnce(text: string, allowed: readonly string[]): string {
   const keepAllowed = (target: string) => {
     const link = withoutEnd(target);
-    return isAllowed(link) ? target : target.slice(link.length);
+    const isAllowed = allowed.some((one) => one.startsWith(link) && target.startsWith(one));
+    return isAllowed ? target : removed + target.slice(link.length);
   };
   return text
-    .replace(markdownLink, (link: string, words: string, target: string) => (isAllowed(target) ? link : words))
-    .replace(otherScheme, (link) => link.slice(withoutEnd(link).length))
+    .replace(markdownLink, (link: string, words: string, target: string) =>
+      allowed.includes(target) ? link : `${words.trim()} ${removed}`.trimStart(),
+    )
+    .replace(otherScheme, keepAllowed)
     .replace(urlWithScheme, keepAllowed)
     .replace(bareHost, (link) => (isLink(link) ? keepAllowed(link) : link));
 }
@@ -69,13 +72,4 @@ function withoutEnd(link: string): string {
 function isLink(found: string): boolean {
   const host = hostOf(found);
   return found.length > host.length || host.startsWith('www.') || wellKnown.test(host);
-}
-
-// Removes the empty brackets and spaces that a removed link leaves.
-function tidy(text: string): string {
-  return text
-    .replace(/[([<]\s*[)\]>]/g, '')
-    .replace(/[^\S\n]{2,}/g, ' ')
-    .replace(/[^\S\n]+(?=[.,;:!?\n]|$)/g, '')
-    .trim();
 }

@@ -19,7 +19,7 @@ export interface ModelClient {
 interface ModelClientOptions {
   /** Ranges of private addresses at which accounts may have their servers. The operator's own may be anywhere. */
   allowCidrs: readonly string[];
-  /** The longest attempt, in milliseconds; there are two at most. */
+  /** The longest time for an answer, in milliseconds, with the second attempt after a failure. */
   timeoutMs: number;
   /** The largest answer, in bytes. */
   maxBytes: number;
@@ -49,7 +49,9 @@ export function createModelClient({ maxBytes, maxVectorBytes, ...common }: Model
   const embeddings = waysOf({ ...common, maxBytes: maxVectorBytes });
   const refused = new Refused();
 
-  const chat: Chat = async (server, request, signal) => {
+  const chat: Chat = async (server, request, given) => {
+    // All attempts together: a customer waits for the answer, and a server that hangs would hang once more.
+    const signal = AbortSignal.any([given, AbortSignal.timeout(common.timeoutMs)]);
     const way = { ...chats.to(server), maxRetries: chatRetries };
     const without = new Set(refused.by(server));
     // Each further attempt leaves out one more parameter.

@@ -188,6 +188,10 @@ export interface Passage {
   readonly answers: boolean;
   /** The words of the text that the question asks for, as they stand there; none where it was found by its meaning alone. */
   readonly words: readonly string[];
+  /** The sentence of the query that it fits best. */
+  readonly question: string;
+  /** How many of the question's telling words it has, and how many there are; null where it was found by its meaning alone. */
+  readonly matches: { readonly words: number; readonly of: number } | null;
 }
 
 /** Where to search in the knowledge base, and for how much. */
@@ -223,4 +227,6 @@ export interface LanguageModel {
 export interface KnowledgeBase {
   /** Searches the articles, the best passage first. `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })` */
   search(query: string, options?: SearchOptions): Promise<Passage[]>;
+  /** Languages of the articles, those with the most passages first. `const [first = 'en'] = await ctx.kb.languages()` */
+  languages(): Promise<string[]>;
 }

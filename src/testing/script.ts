@@ -69,7 +69,11 @@ export class Script {
   }
 
   get knowledge(): KnowledgePorts {
-    return { find: this.#search };
+    return { find: this.#search, languages: () => Promise.resolve(this.#languages()) };
+  }
+
+  #languages(): string[] {
+    return [...new Set(this.#kb.map(({ language = 'en' }) => language))];
   }
 
   readonly #search: FindPassages = (_, { query, limit }) => {
@@ -79,8 +83,17 @@ export class Script {
       const standing = (passage.text.match(everyWord) ?? []).filter((word) => words.includes(word.toLowerCase()));
       const shared = words.filter((word) => found.includes(word)).length;
       const score = words.length === 0 ? 0 : shared / words.length;
-      const usual = { id: index + 1, url: null, heading: null, language: 'en', score, answers: score > 0 };
-      return { ...usual, words: [...new Set(standing)], ...passage };
+      const usual = {
+        id: index + 1,
+        url: null,
+        heading: null,
+        language: 'en',
+        score,
+        answers: score > 0,
+        question: query,
+      };
+      const matches = { words: shared, of: words.length };
+      return { ...usual, words: [...new Set(standing)], matches, ...passage };
     });
     const hits = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
     return Promise.resolve(hits.slice(0, limit));

@@ -75,9 +75,17 @@ export async function openConversation(app: TestApp, inboxId: number | undefined
 export async function messagesOf(
   app: TestApp,
   conversationId: number,
-): Promise<{ message_type: string; content: string; private: boolean; sender_kind: string }[]> {
+): Promise<
+  {
+    message_type: string;
+    content: string;
+    private: boolean;
+    sender_kind: string;
+    content_attributes: Record<string, unknown>;
+  }[]
+> {
   return app.query(
-    'SELECT message_type, content, private, sender_kind FROM messages WHERE conversation_id = $1 ORDER BY id',
+    'SELECT message_type, content, private, sender_kind, content_attributes FROM messages WHERE conversation_id = $1 ORDER BY id',
     [conversationId],
   );
 }

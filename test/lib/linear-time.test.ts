@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { findKeyword } from '../../plugins/ai-bot/keywords.ts';
 import { extract } from '../../plugins/ai-bot/extract.ts';
+import { withoutHtml } from '../../plugins/ai-bot/html.ts';
+import { languageOf } from '../../plugins/ai-bot/language.ts';
 import { removeLinks } from '../../plugins/ai-bot/links.ts';
+import { smallTalkOf } from '../../plugins/ai-bot/small-talk.ts';
 import { nameOf } from '../../src/cli/chatwoot/files.ts';
 import { isEmail, titleOf } from '../../src/cli/chatwoot/read/settings.ts';
+import { questionsOf } from '../../src/domain/articles/questions.ts';
 import { withoutQuestionWords, splitQuestion } from '../../src/domain/articles/question-words.ts';
 import { comparable } from '../../src/domain/articles/languages.ts';
 import { articleOf } from '../../src/domain/articles/markdown-article.ts';
@@ -178,8 +182,32 @@ const readers: Record<string, Reader> = {
       ['.)', 'a'],
     ],
   },
+  questionsOf: {
+    read: questionsOf,
+    most: query,
+    around: [
+      ['> ', ''],
+      ['On ', ' wrote:'],
+      ['Is ', '?'],
+      ['Hello, ', 'can i '],
+      ['a\nThanks\n', ''],
+    ],
+  },
+  smallTalkOf: { read: smallTalkOf, most: content },
+  languageOf: { read: (text) => languageOf([text], ['en']), most: content },
+  withoutHtml: {
+    read: withoutHtml,
+    most: 20_000,
+    around: [
+      ['<a ', '>'],
+      ['<script>', ''],
+      ['<script', ''],
+      ['<!--', '-->'],
+      ['<', ''],
+    ],
+  },
   removeLinks: {
-    read: (text) => removeLinks(text, ['example.test']),
+    read: (text) => removeLinks(text, ['https://example.test/a']),
     most: 20_000,
     around: [
       ['https://', 'a'],

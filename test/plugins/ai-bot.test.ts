@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { readAnswer } from '../../plugins/ai-bot/answer.ts';
 import { extract } from '../../plugins/ai-bot/extract.ts';
 import { findKeyword } from '../../plugins/ai-bot/keywords.ts';
-import { hostOf, removeLinks } from '../../plugins/ai-bot/links.ts';
+import { withoutHtml } from '../../plugins/ai-bot/html.ts';
+import { removeLinks } from '../../plugins/ai-bot/links.ts';
 import { questionOf } from '../../plugins/ai-bot/prompt.ts';
 import { computingMs } from '../support/cpu.ts';
 
@@ -41,58 +42,83 @@ describe('the AI bot', () => {
     }
   });
 
-  describe('removes links', () => {
-    const hosts = ['help.acme.example'];
+  describe('puts [link removed] in place of links', () => {
+    const allowed = ['https://help.acme.example/hours', 'https://help.acme.example/a_(b)'];
     for (const [text, cleaned] of [
       ['See https://help.acme.example/hours.', 'See https://help.acme.example/hours.'],
-      ['See https://HELP.acme.example:443/a (now).', 'See https://HELP.acme.example:443/a (now).'],
-      ['See https://evil.example/hours.', 'See.'],
-      ['See https://help.acme.example@evil.example/ now', 'See now'],
-      ['See https://evil.example\\@help.acme.example/ now', 'See now'],
-      ['See https://help.acme.example.evil.example/ now', 'See now'],
-      ['See [our page](https://evil.example/a?b=c "title") now', 'See our page now'],
-      ['See [our page](https://help.acme.example/a)', 'See [our page](https://help.acme.example/a)'],
-      ['![pixel](https://evil.example/pixel.gif)Hello', 'pixelHello'],
-      ['Go to www.evil.example or evil.com', 'Go to or'],
-      ['Go to //evil.example/x today', 'Go to today'],
-      ['Go to bit.ly/3xYz today', 'Go to today'],
-      ['Go to help.acme.example/hours today', 'Go to help.acme.example/hours today'],
-      ['ftp://evil.example/a javascript:alert(1) data:text/html,x', ')'],
-      ['<https://evil.example>', ''],
-      ['Go to https:/evil.example/x or http:\\\\evil.example today', 'Go to or today'],
-      ['Go to evil.tk or EVIL.ZIP today', 'Go to or today'],
-      [
-        'Go to help.acme.example:8443/hours or https:/help.acme.example',
-        'Go to help.acme.example:8443/hours or https:/help.acme.example',
-      ],
-      ['Go to evil(foo.com).com today', 'Go to today'],
-      ['Go to evil foo.com .com or evil<foo.com>.com today', 'Go to or today'],
-      ['Go to www(foo.com).evil.com/x or [evil](x)(foo.com).com today', 'Go to or today'],
-      [`Go to ${'a('.repeat(30)}b.com${').com'.repeat(30)} today`, ''],
+      ['See (https://help.acme.example/a_(b)) now', 'See (https://help.acme.example/a_(b)) now'],
+      ['See https://help.acme.example/hours?to=evil now', 'See [link removed] now'],
+      ['See https://help.acme.example/other.', 'See [link removed].'],
+      ['See https://evil.example/hours.', 'See [link removed].'],
+      ['See https://help.acme.example@evil.example/ now', 'See [link removed] now'],
+      ['See https://evil.example\\@help.acme.example/ now', 'See [link removed] now'],
+      ['See https://help.acme.example.evil.example/ now', 'See [link removed] now'],
+      ['See [our page](https://evil.example/a?b=c "title") now', 'See our page [link removed] now'],
+      ['See [our page](https://help.acme.example/hours)', 'See [our page](https://help.acme.example/hours)'],
+      ['[pay](javascript:alert(1))', 'pay [link removed])'],
+      ['![pixel](https://evil.example/pixel.gif)Hello', 'pixel [link removed]Hello'],
+      ['Go to www.evil.example or evil.com', 'Go to [link removed] or [link removed]'],
+      ['Go to //evil.example/x today', 'Go to [link removed] today'],
+      ['Go to bit.ly/3xYz today', 'Go to [link removed] today'],
+      ['Go to help.acme.example/hours today', 'Go to [link removed] today'],
+      ['ftp://evil.example/a javascript:alert(1) data:text/html,x', '[link removed] [link removed]) [link removed]'],
+      ['<https://evil.example>', '<[link removed]>'],
+      ['Go to https:/evil.example/x or http:\\\\evil.example today', 'Go to [link removed] or [link removed] today'],
+      ['Go to evil.tk or EVIL.ZIP today', 'Go to [link removed] or [link removed] today'],
+      ['Go to evil(foo.com).com today', 'Go to evil([link removed]).com today'],
       ['First https: then ftp:', 'First https: then ftp:'],
       ['Node.js and e.g. version 1.2.3 or z.B. das', 'Node.js and e.g. version 1.2.3 or z.B. das'],
       ['Write to support@acme.example', 'Write to support@acme.example'],
       ['Either/or, 24/7', 'Either/or, 24/7'],
     ] as const) {
-      it(`from ${JSON.stringify(text)}`, () => expect(removeLinks(text, hosts)).to.equal(cleaned));
+      it(`from ${JSON.stringify(text)}`, () => expect(removeLinks(text, allowed)).to.equal(cleaned));
     }
-
-    it('reads hosts as browsers do', () => {
-      for (const link of ['https://A.example./x', 'https://u:p@a.example:8443', '//a.example?x', 'a.example#y'])
-        expect(hostOf(link)).to.equal('a.example');
-    });
 
     it('takes no long time over what a hostile model writes', async () => {
       const allowedMs = 1_000;
-      for (const part of ['[', '[a](', 'a.', '(', 'https://', '....', '[1 ,', 'a:', ' \t', 'a.com(', '(a.com).com']) {
-        const took = await computingMs(() => removeLinks(part.repeat(20_000 / part.length), hosts), allowedMs);
+      for (const part of [
+        '[',
+        '[a](',
+        'a.',
+        '(',
+        'https://',
+        '....',
+        '[1 ,',
+        'a:',
+        ' \t',
+        'a.com(',
+        '(a.com).com',
+        '<',
+        '<a ',
+        '<a',
+        '<script>',
+        '</script>',
+        '<!--',
+        '<<b>',
+      ]) {
+        const took = await computingMs(
+          () => removeLinks(withoutHtml(part.repeat(20_000 / part.length)), allowed),
+          allowedMs,
+        );
         expect(took, part).to.be.at.most(allowedMs);
       }
     });
   });
 
-  const passage = (title: string, url: string | null, text = 'We are open from 9 to 18.') => ({
-    id: 1,
+  for (const [text, plain] of [
+    ['a < b and c > d', 'a < b and c > d'],
+    ['<img src=x onerror=alert(1)> hi [1]', ' hi [1]'],
+    ['<script src="">alert(1)</script><a href="">ok</a>', 'ok'],
+    ['one<br/>two<br>three', 'one\ntwo\nthree'],
+    ['<<b>script>x', 'x'],
+    ['<!-- hidden -->seen<style>p {}</style>', 'seen'],
+    ['I <3 you', 'I <3 you'],
+  ] as const) {
+    it(`takes HTML out of ${JSON.stringify(text)}`, () => expect(withoutHtml(text)).to.equal(plain));
+  }
+
+  const passage = (title: string, url: string | null, text = 'We are open from 9 to 18.', id = 1) => ({
+    id,
     title,
     url,
     heading: null,
@@ -101,11 +127,13 @@ describe('the AI bot', () => {
     score: 1,
     answers: true,
     words: [],
+    question: 'When are you open?',
+    matches: { words: 2, of: 2 },
   });
   const passages = [
     passage('Hours', 'https://help.acme.example/hours'),
-    passage('Shipping', null),
-    passage('Returns', 'https://shop.acme.example/returns'),
+    passage('Shipping', null, undefined, 2),
+    passage('Returns', 'https://shop.acme.example/returns', undefined, 3),
   ];
   const chat = (content: string, calls: { name: string; arguments: unknown }[] = [], end = 'stop') => ({
     content,
@@ -123,16 +151,20 @@ describe('the AI bot', () => {
     chat('', [{ name: 'answer', arguments: { text, citations, confident } }]);
 
   describe('accepts', () => {
-    it('an answer with its sources, which are numbered anew, and links to their hosts alone', () => {
-      const text = 'By post [2], back [3, 7]: https://shop.acme.example/form or https://help.acme.example/hours';
+    it('an answer with its sources, which are numbered anew, and no links but theirs', () => {
+      const text = 'By post [2], back [3, 7]: https://shop.acme.example/form or https://shop.acme.example/returns';
       expect(readAnswer(answered(text, []), passages)).to.deep.equal({
-        text: `By post [1], back [2]: https://shop.acme.example/form or\n\n[1] Shipping\n[2] Returns: https://shop.acme.example/returns`,
+        text: `By post [1], back [2]: [link removed] or https://shop.acme.example/returns\n\n[1] Shipping\n[2] Returns: https://shop.acme.example/returns`,
+        sources: [2, 3],
+        isOffer: false,
       });
     });
 
     it('citations without marks in the text', () => {
       expect(readAnswer(answered('9 to 18.', [1, 1, 'x', 99]), passages)).to.deep.equal({
         text: '9 to 18.\n\n[1] Hours: https://help.acme.example/hours',
+        sources: [1],
+        isOffer: false,
       });
     });
 
@@ -144,8 +176,15 @@ describe('the AI bot', () => {
       const free = chat('', [
         { name: 'answer', arguments: { text: 'Use a[1] or https://evil.example', confident: true } },
       ]);
-      expect(readAnswer(free, null)).to.deep.equal({ text: 'Use a[1] or' });
-      expect(readAnswer(chat('Hello!'), null)).to.deep.equal({ text: 'Hello!' });
+      expect(readAnswer(free, null)).to.include({ text: 'Use a[1] or [link removed]' });
+      expect(readAnswer(chat('Hello!'), null)).to.include({ text: 'Hello!' });
+    });
+
+    it('a greeting or a question back without a source', () => {
+      const text = 'Hello! Which order do you mean?';
+      const talk = chat('', [{ name: 'talk', arguments: { text } }]);
+      expect(readAnswer(talk, passages)).to.deep.equal({ text, sources: [], isOffer: false });
+      expect(readAnswer(talk, [])).to.include({ text });
     });
   });
 
@@ -174,7 +213,12 @@ describe('the AI bot', () => {
       ['more than 3 calls', chat('', [good, good, good, good]), 'model_failed'],
       ['more than 20,000 characters', answered('x'.repeat(20_001)), 'model_failed'],
       ['an answer that is too long with its sources', answered('x'.repeat(19_930), [1, 3]), 'model_failed'],
-      ['an answer of links alone', answered('https://evil.example', [2]), 'model_failed'],
+      ['an answer of tags alone', answered('<b></b>', [2]), 'model_failed'],
+      ['a talk that states a number', chat('', [call('talk', { text: 'We open at 9.' })]), 'no_answer'],
+      ['a talk with a link', chat('', [call('talk', { text: 'See evil.com' })]), 'model_failed'],
+      ['a talk of 301 characters', chat('', [call('talk', { text: 'x'.repeat(301) })]), 'model_failed'],
+      ['a talk without a text', chat('', [call('talk', {})]), 'model_failed'],
+      ['a further search', chat('', [call('search', { queries: ['hours'] })]), 'no_answer'],
     ] as const) {
       it(what, () => expect(readAnswer(given, passages)).to.include({ cause }));
     }
@@ -218,7 +262,7 @@ describe('the AI bot', () => {
         created_at: 1,
         sender,
       }) as never;
-    const base = { account: 'Acme', systemPrompt: 'Be brief.', temperature: 0.3, passages };
+    const base = { account: 'Acme', systemPrompt: 'Be brief.', temperature: 0.3, passages, searchIn: null };
 
     it('with rules, the operator’s words, numbered passages and the conversation in turns', () => {
       const history = [
@@ -241,8 +285,18 @@ describe('the AI bot', () => {
       expect([temperature, choice, tools.map(({ name }) => name)]).to.deep.equal([
         0.3,
         'required',
-        ['answer', 'handoff'],
+        ['answer', 'talk', 'handoff'],
       ]);
+    });
+
+    it('to word the search, in the languages of the articles, where the passages do not tell', () => {
+      const { messages, tools = [] } = questionOf({
+        ...base,
+        searchIn: ['de', 'en'],
+        history: [said('Hi', 'incoming')],
+      });
+      expect(tools.map(({ name }) => name)).to.deep.equal(['answer', 'talk', 'handoff', 'search']);
+      expect(messages[0]!.content).to.include('in the language of the articles (de, en)');
     });
 
     it('with passages that cannot look as if they were over', () => {

@@ -73,7 +73,7 @@ describe('an AI bot in its sessions', function () {
     expect((await ask('When is your shop open?', id)).reason).to.equal(null);
     expect((await ask('When is your shop open?', id)).reason).to.equal('max_exchanges');
     // What another bot, or a person, has said counts for nobody else.
-    const other = await app.post('agent_bots', { kind: 'ai', name: 'Other', max_exchanges: 1 });
+    const other = await app.post('agent_bots', { kind: 'ai', name: 'Other', max_exchanges: 1, handoff_message: '' });
     await app.post(`conversations/${id}/agent_bot`, { agent_bot_id: other.body.id });
     const first = await ask('When is your shop open?', id);
     const second = await ask('When is your shop open?', id);
@@ -110,7 +110,13 @@ describe('an AI bot in its sessions', function () {
     let secret: number;
 
     before(async () => {
-      await configure({ handoff_keywords: [], handoff_message: '', max_exchanges: 100, knowledge: null });
+      await configure({
+        handoff_keywords: [],
+        handoff_message: '',
+        outage_message: '',
+        max_exchanges: 100,
+        knowledge: null,
+      });
       const { body: contact } = await app.post('contacts', { name: 'Sarah', email: 'sarah@private.example' });
       secret = (await app.post('conversations', { inbox_id: inbox, contact_id: contact.id, status: 'open' })).body.id;
       await app.post(`conversations/${secret}/messages`, { content: 'SECRET-OF-SARAH', message_type: 'outgoing' });
@@ -136,7 +142,7 @@ describe('an AI bot in its sessions', function () {
         for (const hidden of ['SECRET-OF-SARAH', 'sarah@private.example', 'sk-4711', 'whsec_', 'api_access_token'])
           expect(sent, hidden).not.to.include(hidden);
         const names = server.questions.flatMap(({ body }) => body.tools?.map((tool) => tool.function.name) ?? []);
-        expect(new Set(names)).to.deep.equal(new Set(['answer', 'handoff']));
+        expect(new Set(names)).to.deep.equal(new Set(['answer', 'talk', 'handoff']));
       });
 
       it(`${who} who orders it has no tool called, and nothing said elsewhere`, async () => {

@@ -34,7 +34,13 @@ describe('what AI bots use, and how they are', function () {
   const useModel = (llm: object | null) => app.patch('/api/v1/accounts/1', { llm });
 
   async function newBot(fields: object = {}): Promise<number> {
-    const { status, body } = await app.post('agent_bots', { kind: 'ai', name: 'Ada', ...fields });
+    const { status, body } = await app.post('agent_bots', {
+      kind: 'ai',
+      name: 'Ada',
+      handoff_message: '',
+      outage_message: '',
+      ...fields,
+    });
     expect(status).to.equal(201);
     await app.post(`inboxes/${inbox}/set_agent_bot`, { agent_bot: body.id });
     return body.id;

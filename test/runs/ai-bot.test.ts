@@ -40,7 +40,7 @@ describe('bots of the kind ai', function () {
   });
   beforeEach(async () => {
     server.expect([]);
-    await configure(defaults);
+    await configure({ ...defaults, ...silent });
     await useModel(true);
   });
 
@@ -49,9 +49,12 @@ describe('bots of the kind ai', function () {
     temperature: 0.2,
     max_exchanges: 10,
     handoff_keywords: [],
-    handoff_message: '',
+    greeting_message: null,
+    handoff_message: null,
+    outage_message: null,
     knowledge: null,
   };
+  const silent = { greeting_message: '', handoff_message: '', outage_message: '' };
 
   async function configure(fields: object): Promise<Record<string, unknown>> {
     const { status, body } = await app.patch(`agent_bots/${bot}`, fields);
@@ -93,92 +96,6 @@ describe('bots of the kind ai', function () {
     };
   }
 
-  describe('in the API', () => {
-    it('are created with defaults, and show what they are', async () => {
-      const { body } = await app.get(`agent_bots/${bot}`);
-      expect(body).to.deep.include({ kind: 'ai', plugin_id: 'ai-bot', name: 'Ada', ...defaults, outgoing_url: null });
-    });
-
-    it('are created with all fields, and each is changed alone', async () => {
-      const fields = {
-        system_prompt: 'Be brief.',
-        temperature: 1,
-        max_exchanges: 3,
-        handoff_keywords: ['human', 'real person'],
-        handoff_message: 'One moment.',
-        knowledge: { tags: ['shop'], languages: ['en'] },
-      };
-      const { status, body } = await app.post('agent_bots', { kind: 'ai', name: 'Bob', ...fields });
-      expect([status, body.access_token.length > 20]).to.deep.equal([201, true]);
-      expect(body).to.deep.include(fields);
-      let present: Record<string, unknown> = { ...fields };
-      for (const change of [
-        { system_prompt: '' },
-        { temperature: 0 },
-        { max_exchanges: 1 },
-        { handoff_keywords: [] },
-        { handoff_message: '' },
-        { knowledge: false },
-        { knowledge: { tags: [] } },
-        { knowledge: null },
-      ]) {
-        present = { ...present, ...change };
-        const expected = 'knowledge' in change && change.knowledge ? { tags: [], languages: [] } : undefined;
-        if (expected) present['knowledge'] = expected;
-        const changed = await app.patch(`agent_bots/${body.id}`, change);
-        expect(changed.body, JSON.stringify(change)).to.deep.include(present);
-      }
-      expect((await app.get(`agent_bots/${body.id}`)).body).to.deep.include(present);
-      await app.delete(`agent_bots/${body.id}`);
-    });
-
-    for (const [field, value] of [
-      ['temperature', 1.1],
-      ['temperature', -0.1],
-      ['temperature', '0'],
-      ['max_exchanges', 0],
-      ['max_exchanges', 1.5],
-      ['max_exchanges', null],
-      ['handoff_keywords', ['a', ' ']],
-      ['handoff_keywords', 'human'],
-      ['system_prompt', 'x'.repeat(8001)],
-      ['knowledge', true],
-      ['knowledge', { tags: 'shop' }],
-      ['knowledge', { languages: ['english!'] }],
-      ['outgoing_url', 'https://127.0.0.1/'],
-    ] as const) {
-      it(`refuse ${field} ${JSON.stringify(value).slice(0, 40)}`, async () => {
-        const { status, body } = await app.patch(`agent_bots/${bot}`, { [field]: value });
-        expect([status, body.details[0].path.split('/')[1]]).to.deep.equal([422, field]);
-        if (field === 'outgoing_url') return;
-        const created = await app.post('agent_bots', { kind: 'ai', name: 'Bad', [field]: value });
-        expect(created.status).to.equal(422);
-      });
-    }
-
-    it('are the only ones with these fields', async () => {
-      const faq = await app.post('agent_bots', { kind: 'plugin', name: 'Faq', plugin_id: 'faq' });
-      expect(faq.body).to.deep.include({ kind: 'plugin', system_prompt: null, max_exchanges: null, knowledge: null });
-      const { status, body } = await app.patch(`agent_bots/${faq.body.id}`, { temperature: 1 });
-      expect([status, body.details[0].path]).to.deep.equal([422, '/temperature']);
-      const webhook = { name: 'Hook', outgoing_url: 'https://127.0.0.1:9/', max_exchanges: 3 };
-      expect((await app.post('agent_bots', webhook)).status).to.equal(422);
-    });
-
-    it('keep two changes that are made at the same time', async () => {
-      await Promise.all([
-        configure({ temperature: 0.7 }),
-        configure({ max_exchanges: 7 }),
-        configure({ system_prompt: 'Hi' }),
-      ]);
-      expect((await app.get(`agent_bots/${bot}`)).body).to.include({
-        temperature: 0.7,
-        max_exchanges: 7,
-        system_prompt: 'Hi',
-      });
-    });
-  });
-
   describe('answer', () => {
     it('by the model, with the source, in the conversation', async () => {
       server.expect([replies.answer('From 9 to 18 on weekdays [1].')]);
@@ -207,7 +124,8 @@ describe('bots of the kind ai', function () {
       expect((await ask('Ist die Rücksendung kostenlos?')).replies).to.have.lengthOf(1);
       await configure({ knowledge: { tags: [], languages: ['en'] } });
       expect((await ask('Ist die Rücksendung kostenlos?')).reason).to.equal('no_answer');
-      expect(server.questions).to.have.lengthOf(1);
+      const given = server.questions.map(({ body }) => body.messages[0]!.content.includes('Rücksendung'));
+      expect(given).to.deep.equal([false, true, false]);
     });
 
     it('alone with `knowledge: false`', async () => {
@@ -262,11 +180,40 @@ describe('bots of the kind ai', function () {
       expect(sent).to.include('MESSAGE-4.').and.include('MESSAGE-22.').and.not.to.include('MESSAGE-3.');
     });
 
-    it('with what the customer asked before, when the question is very short', async () => {
+    it('with the passages of what the customer asked before, when the question alone has none', async () => {
       server.expect([], replies.answer('Yes [1].'));
       const { id } = await ask('When is your shop open?');
-      expect((await ask('And tomorrow?', id)).replies).to.have.lengthOf(2);
-      expect((await ask('Do you repair old submarines too?', id)).reason).to.equal('no_answer');
+      for (const further of ['And tomorrow?', 'ok, and what about the people on the second floor?'])
+        await ask(further, id);
+      const given = server.questions.map(({ body }) => body.messages[0]!.content.includes('"title":"Opening hours"'));
+      expect(given).to.deep.equal([true, true, true]);
+    });
+
+    it('to greet, to thank and to ask back, without a source', async () => {
+      await configure({ greeting_message: null });
+      server.expect([replies.calls(call('talk', { text: 'Hello! What can I do for you?' }))]);
+      const { replies: said, status, reason } = await ask('Hi');
+      expect([said, status, reason]).to.deep.equal([['Hello! What can I do for you?'], 'pending', null]);
+    });
+
+    it('to word the search where nothing answers, in the language of the articles, and once more with what was found', async () => {
+      server.expect([
+        replies.calls(call('search', { queries: ['Rücksendung kostenlos'] })),
+        replies.answer('Yes, within 30 days [1].'),
+      ]);
+      const { replies: said, calls } = await ask('Puis-je renvoyer gratuitement ?');
+      expect(said).to.deep.equal(['Yes, within 30 days [1].\n\n[1] Rücksendung']);
+      expect(calls.filter((name) => name === 'llm.chat')).to.have.lengthOf(2);
+      const [first, second] = server.questions.map(({ body }) => body);
+      expect(first?.tools?.map((tool) => tool.function.name)).to.include('search');
+      expect(first?.messages[0]?.content).to.match(/in the language of the articles \((?:en, de|de, en)\)/);
+      expect(second?.tools?.map((tool) => tool.function.name)).not.to.include('search');
+      expect(second?.messages[0]?.content).to.include('"title":"Rücksendung"');
+    });
+
+    it('twice at most', async () => {
+      server.expect([], replies.calls(call('search', { queries: ['Rücksendung'] })));
+      expect((await ask('Puis-je renvoyer ?')).reason).to.equal('no_answer');
       expect(server.questions).to.have.lengthOf(2);
     });
   });
@@ -300,10 +247,36 @@ describe('bots of the kind ai', function () {
       expect((await app.get(`conversations/${id}`)).body).to.include({ handoff_reason: null, status: 'pending' });
     });
 
-    it('what the knowledge base does not know, without asking the model', async () => {
+    it('what the knowledge base does not know', async () => {
+      server.expect([replies.calls(call('search', { queries: ['submarine repair'] }))]);
       const { reason, notes } = await ask('Do you repair submarines?');
-      expect([reason, server.questions.length]).to.deep.equal(['no_answer', 0]);
+      expect([reason, server.questions.length]).to.deep.equal(['no_answer', 1]);
       expect(notes[0]).to.include('Do you repair submarines?');
+    });
+
+    for (const [question, handoff, outage] of [
+      ['Do you repair submarines?', /passing you on to a colleague/, /cannot answer at the moment/],
+      ['Reparieren Sie auch meine U-Boote?', /Ich gebe Sie an/, /Ich kann gerade nicht antworten/],
+      ['Est-ce que vous réparez les sous-marins ?', /Je transmets votre message/, /Je ne peux pas répondre/],
+    ] as const) {
+      it(`with a line in the customer’s language: ${question}`, async () => {
+        await configure({ handoff_message: null, outage_message: null });
+        server.expect([replies.handoff('unknown', 'Submarines')]);
+        const unknown = await ask(question);
+        expect(unknown.replies).to.have.lengthOf(1);
+        expect(unknown.replies[0]).to.match(handoff);
+        server.expect([], replies.refuse(500, 'Oops'));
+        const broken = await ask(question);
+        expect(broken.replies).to.have.lengthOf(1);
+        expect(broken.replies[0]).to.match(outage);
+      });
+    }
+
+    it('after one attempt at a model that hangs', async () => {
+      await configure({ outage_message: 'Out of order.' });
+      server.expect([], replies.hang());
+      const { reason, replies: said } = await ask('When is your shop open?');
+      expect([reason, said, server.questions.length]).to.deep.equal(['model_failed', ['Out of order.'], 1]);
     });
 
     for (const [what, script, expected] of [

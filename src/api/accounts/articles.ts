@@ -46,9 +46,11 @@ const searchRoute = doors.account(
     prepare: ({ services, account, query: { q }, read }) => services.readMeaning(account.id, q, read),
     handle: async ({ sql, account, query: { q, tags, languages, limit = 10 } }, meaning) => {
       const found = await searchPassages(sql, account.id, q, { tags, languages, limit, meaning });
-      const payload = found.map(({ article_id: id, title, url, language, heading, score, answers, highlight }) => {
-        return { id, title, url, language, heading, score, answers, highlight };
-      });
+      const payload = found.map(
+        ({ article_id: id, title, url, language, heading, score, answers, question, highlight }) => {
+          return { id, title, url, language, heading, score, answers, question, highlight };
+        },
+      );
       return { payload };
     },
   },

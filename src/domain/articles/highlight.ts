@@ -6,6 +6,8 @@ import { plainText } from './plain-text.ts';
 interface Shown {
   language: string;
   text: string;
+  /** The tsquery of what was asked, in this language. */
+  asked: string;
 }
 
 /** Characters of a highlight at most, without its tags. */
@@ -22,20 +24,16 @@ export interface Highlight {
   words: string[];
 }
 
-/** Returns the matches of each text with the query of its language. */
-export async function highlight(
-  sql: Sql,
-  shown: readonly Shown[],
-  queries: ReadonlyMap<string, string>,
-): Promise<Highlight[]> {
-  const texts = shown.map(({ language, text }) => ({ language, segments: segmentsOf(plainText(text)) }));
-  const asked = texts.flatMap(({ language, segments }, index) => ({
+/** Returns the matches of each text with what was asked. */
+export async function highlight(sql: Sql, shown: readonly Shown[]): Promise<Highlight[]> {
+  const texts = shown.map(({ text, ...rest }) => ({ ...rest, segments: segmentsOf(plainText(text)) }));
+  const matched = texts.map(({ language, asked, segments }, index) => ({
     index,
     configuration: configurationOf(language),
-    query: queries.get(language) ?? '',
+    query: asked,
     words: [...new Set(segments.filter(({ isWord }) => isWord).map(({ text }) => comparable(text)))],
   }));
-  const rows = await sql<{ index: number; word: string }>(statement, [JSON.stringify(asked)]);
+  const rows = await sql<{ index: number; word: string }>(statement, [JSON.stringify(matched)]);
   const found = Map.groupBy(rows, ({ index }) => index);
   return texts.map(({ segments }, index) => {
     const words = new Set(found.get(index)?.map(({ word }) => word));

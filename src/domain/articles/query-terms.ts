@@ -25,7 +25,7 @@ export interface Term {
 /** Languages in which a question is asked at most: those with the most passages. */
 const maxLanguages = 8;
 /** Characters of a question at most; the rest is ignored. */
-const maxQueryChars = 10_000;
+export const maxQueryChars = 10_000;
 /** Words of a question at most; the rest is ignored. */
 const maxWords = 24;
 /** Words of articles that stand for one of a question at most. */
@@ -67,12 +67,9 @@ export async function findTerms(
   accountId: number,
   { query, languages }: { query: string; languages: readonly string[] },
 ): Promise<Term[]> {
-  const present = await sql<{ language: string; passages: number }>(languagesStatement, [
-    accountId,
-    languages.length > 0 ? languages : null,
-  ]);
-  // Cut twice: folding turns one character into up to eighteen.
-  const text = storableText(comparable(storableText(query, maxQueryChars)), maxQueryChars);
+  const present = await readLanguages(sql, accountId, languages);
+  // Cut: folding turns one character into up to eighteen.
+  const text = storableText(comparable(query), maxQueryChars);
   const words = splitQuestion(text);
   const asked = present.map(({ language, passages }) => ({
     language,
@@ -87,6 +84,16 @@ export async function findTerms(
   const rows = await sql<Row>(vocabularyStatement, [accountId, JSON.stringify(looked)]);
   const totals = new Map(asked.map(({ language, total }) => [language, total]));
   return rows.map((row) => termOf(row, totals.get(row.language) ?? 0));
+}
+
+/** Returns the languages of the account's published articles, those with the most passages first. */
+export async function languagesOf(sql: Sql, accountId: number): Promise<string[]> {
+  return (await readLanguages(sql, accountId, [])).map(({ language }) => language);
+}
+
+function readLanguages(sql: Sql, accountId: number, languages: readonly string[]) {
+  const wanted = languages.length > 0 ? languages : null;
+  return sql<{ language: string; passages: number }>(languagesStatement, [accountId, wanted]);
 }
 
 /** Returns words that a term may stand for, for exact lookups: two letters exchanged, and parts of a compound. */

@@ -18,7 +18,9 @@ export const aiFields = [
   'temperature',
   'max_exchanges',
   'handoff_keywords',
+  'greeting_message',
   'handoff_message',
+  'outage_message',
   'knowledge',
 ] as const satisfies readonly (keyof Body)[];
 
@@ -30,7 +32,7 @@ export interface KnowledgeScope {
 }
 
 /**
- * The settings that the fields of AI bots in a body stand for; undefined when it has none. Errors: 422 for such fields on
+ * The settings that the fields of AI bots in a body stand for, undefined ones to be removed; undefined when it has none. Errors: 422 for such fields on
  * another bot.
  */
 export function aiSettingsOf(body: Body, isAi: boolean): Record<string, unknown> | undefined {
@@ -38,7 +40,11 @@ export function aiSettingsOf(body: Body, isAi: boolean): Record<string, unknown>
   const [first] = given;
   if (first === undefined) return undefined;
   if (!isAi) throw invalid(`/${first}`, 'kind', `Only bots of the kind ai have ${first}`);
-  const values = given.map((field) => [field, field === 'knowledge' ? scopeOf(body.knowledge) : body[field]]);
+  // A text that is null is one that the plugin has by itself: the setting is absent then.
+  const values = given.map((field) => [
+    field,
+    field === 'knowledge' ? scopeOf(body.knowledge) : (body[field] ?? undefined),
+  ]);
   return Object.fromEntries(values) as Record<string, unknown>;
 }
 

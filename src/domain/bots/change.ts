@@ -64,7 +64,7 @@ async function readJudged(
   if (body.format !== undefined) checkForwards(manifest, '/format');
   // After the plugin, as in changes of its version, which change bots: the merged settings must be those that are replaced.
   const present = await lockOwnBot(tx.sql, tx.accountId, bot.id);
-  const whole = config || aiSettings ? { ...(config ?? present.config), ...aiSettings } : undefined;
+  const whole = config || aiSettings ? withoutUndefined({ ...(config ?? present.config), ...aiSettings }) : undefined;
   const settings = readSettings({ secretBox, manifest, config: whole, secrets, stored: present.secrets });
   const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
   return withoutUndefined({ ...(whole || secrets ? settings : {}), firstSecret });

@@ -40,7 +40,7 @@ async function makePluginBot({ services, tx }: BotChange, body: Shape<'requests/
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');
   const { secretBox } = services;
-  const settings = { config: { ...body.config, ...aiSettings }, secrets: body.secrets, stored: {} };
+  const settings = { config: withoutUndefined({ ...body.config, ...aiSettings }), secrets: body.secrets, stored: {} };
   const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
   const secret = outgoingUrl === undefined ? undefined : newWebhookSecret(services.random);
   const plugin = {

@@ -89,6 +89,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),
+      'kb.languages': guarded('kb', async () => (await ports.knowledge?.languages?.(owner.accountId)) ?? []),
       replies: async () => (ports.replies ? ports.replies(owner) : 0),
       settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),

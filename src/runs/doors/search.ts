@@ -16,6 +16,10 @@ export interface Passage {
   answers: boolean;
   /** The words of the text that the question asks for, as they stand there. */
   words: readonly string[];
+  /** The sentence of the query that it fits best. */
+  question: string;
+  /** How many of the question's telling words it has, and how many there are; null where it was found by its meaning alone. */
+  matches: { words: number; of: number } | null;
 }
 
 /** A search, and the articles that it covers. */
@@ -36,6 +40,8 @@ const maxQueryChars = 2000;
 /** Ports of `ctx.kb`. */
 export interface KnowledgePorts {
   find: FindPassages;
+  /** The languages of the published articles, those with the most passages first. */
+  languages?: (accountId: number) => Promise<string[]>;
   /** Whether there is any published article with these tags and languages. */
   hasArticles?: (accountId: number, filter: Pick<Search, 'tags' | 'languages'>) => Promise<boolean>;
 }

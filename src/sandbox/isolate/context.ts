@@ -141,6 +141,7 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
     }),
     kb: freeze({
       search: (query: unknown, options?: unknown) => callHost('kb.search', { query, ...(options as Fields) }),
+      languages: () => callHost('kb.languages'),
     }),
     settled: () => callHost('settled'),
     replies: () => callHost('replies'),

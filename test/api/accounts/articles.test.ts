@@ -175,6 +175,20 @@ describe('articles', () => {
     expect(weak).to.deep.include({ title: 'Watering orchids', answers: false });
   });
 
+  it('are found by what is asked within a message, with the score of that sentence', async () => {
+    const tag = newTag();
+    await make({ title: 'Watering orchids', content: 'Water orchids once a week.', tags: [tag] });
+    await make({ title: 'Garden parties', content: 'We rent tables for a party.', tags: [tag] });
+    const question = 'How often are orchids watered?';
+    const [bare] = await search(question, tag);
+    expect(bare).to.deep.include({ title: 'Watering orchids', answers: true, question });
+    const around = `Hello, I was given a plant by my aunt when I moved house. It stands in the hall, next to a table. ${question} Kind regards, Kim`;
+    const [found] = await search(around, tag);
+    expect(found).to.deep.include({ title: 'Watering orchids', answers: true, question, score: bare!.score });
+    const told = await search('My neighbour and I rent the old hall. We would like a table for the party.', tag);
+    expect(told[0]).to.include({ title: 'Garden parties', question: 'We would like a table for the party.' });
+  });
+
   it('show what was found as HTML whose only tags are marks', async () => {
     const tag = newTag();
     const content =

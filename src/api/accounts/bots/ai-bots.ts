@@ -9,7 +9,9 @@ const noAiFields: Presented = {
   temperature: null,
   max_exchanges: null,
   handoff_keywords: null,
+  greeting_message: null,
   handoff_message: null,
+  outage_message: null,
   knowledge: null,
 };
 
@@ -23,7 +25,9 @@ export function presentAiFields(bot: Pick<AgentBot, 'pluginId' | 'config'> | nul
     temperature: config.temperature ?? null,
     max_exchanges: config.max_exchanges ?? null,
     handoff_keywords: config.handoff_keywords ?? null,
+    greeting_message: config.greeting_message ?? null,
     handoff_message: config.handoff_message ?? null,
+    outage_message: config.outage_message ?? null,
     knowledge: knowledge ? knowledgeOf(knowledge) : null,
   };
 }

@@ -2,6 +2,7 @@ import { ModelError, type ModelServer } from '../../../models/chat.ts';
 import type { Embed } from '../../../models/embed.ts';
 import type { Sql } from '../../../postgres/sql.ts';
 import { storableText } from '../../../lib/text/storable.ts';
+import { questionsOf } from '../questions.ts';
 import { spaceOf } from './embedder.ts';
 import type { Meaning } from './similar.ts';
 import { keepEmbeddingHealth } from './tasks.ts';
@@ -44,7 +45,7 @@ export class Questions {
 
   readonly read: ReadMeaning = async (accountId, question, reach) => {
     const { serverOf, embed, waitMs, pauseMs, least, compared } = this.#options;
-    const text = storableText(question, maxChars).trim();
+    const text = storableText(meantBy(question), maxChars).trim();
     const server = text === '' ? null : await reach((sql) => serverOf(sql, accountId));
     if (!server) return null;
     const space = spaceOf(server);
@@ -72,6 +73,12 @@ export class Questions {
     await reach((sql) => keepEmbeddingHealth(sql, accountId, { of: 'questions', error }));
     if (isNew && error !== null) this.#options.failed({ accountId, error });
   }
+}
+
+// The words around a question would make its vector one of everything that was said.
+function meantBy(text: string): string {
+  const { asking, telling } = questionsOf(text);
+  return (asking.length > 0 ? asking : telling).join(' ');
 }
 
 function forgetSome<Key, Value>(map: Map<Key, Value>): Map<Key, Value> {
