@@ -31,7 +31,7 @@ describe('how runs end, as the API tells it', function () {
         // The check at the installation looks at a clock that stands at 0.
         dated: { on: { message_created: '' }, top: `if (Date.now() > 0) throw new RangeError('not in this century');` },
       },
-      { config: { sandboxRunners: 1, sandboxQueue: 1, sandboxMaxRssMb: 160 } },
+      { config: { sandboxRunners: 1, sandboxQueue: 1, sandboxMaxRssMb: 128 } },
     );
   });
   after(() => house.close());
@@ -84,7 +84,7 @@ describe('how runs end, as the API tells it', function () {
     // A starved machine looks at the memory too late, once in a while.
     for (let more = 0; more < 10 && played.run.outcome === 'timeout'; more += 1) {
       // Five failures in a row would have quarantined it.
-      await house.app.post(`agent_bots/${house.botOf('hoarder')}/release`);
+      await house.app.post(`agent_bots/${house.botOf('player')}/release`);
       played = await play('hoarder');
     }
     expect(played.run).to.deep.include({ outcome: 'rss_limit', actions: [] });

@@ -8,7 +8,7 @@ import type { RunResult, Sandbox } from '../../src/sandbox/run.ts';
 import { botOf, bundleOf, computedMs, requestOf, sandboxPids, unhurried } from './helpers.ts';
 
 /** Two under way, one whose turn it is, and those beside the answer itself, of the forty that wait. */
-const fewRuns = 6;
+const fewRuns = 10;
 /** What a contained run may take beyond the slice that its limits allow. */
 const beyondSliceMs = 5_000;
 const largestLagMs = 1_000;
