@@ -208,9 +208,14 @@ export async function findNewestQuestion(sql: Sql, accountId: number, conversati
 }
 
 /** The messages of the account with these ids, in no order. */
-export async function findMessagesById(sql: Sql, accountId: number, ids: readonly number[]): Promise<Message[]> {
+export async function findMessagesById(
+  sql: Sql,
+  accountId: number,
+  ids: readonly number[],
+  { isShortened = false }: Pick<MessageWindow, 'isShortened'> = {},
+): Promise<Message[]> {
   const rows = await sql<MessageRow>(
-    `SELECT ${columns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`,
+    `SELECT ${isShortened ? shortenedColumns : columns} FROM messages m ${joins} WHERE m.account_id = $1 AND m.id = ANY ($2)`,
     [accountId, ids],
   );
   return rows.map(toMessage);

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { Socket } from 'node:net';
+import { png, sendFiles } from '../../support/files.ts';
 import { TestApp, type Answer } from '../../support/app.ts';
 import { addContact, addConversation, addInbox } from '../../support/records.ts';
 
@@ -94,6 +96,19 @@ describe('a page of large records', function () {
     await get('search?q=needle');
   });
 
+  it('of files reads nothing of the texts that they were sent with', async () => {
+    const id = await addConversation(app, inbox);
+    const files = [{ name: 'photo.png', bytes: png() }];
+    for (let count = 0; count < 4; count += 1) {
+      const fields = { content: long, message_type: 'outgoing' };
+      const { status } = await sendFiles(app, `conversations/${id}/messages`, fields, { files });
+      expect(status).to.equal(201);
+    }
+    const before = bytesOfDatabase(app);
+    expect((await get(`conversations/${id}/attachments`)).body.payload).to.have.lengthOf(4);
+    expect(bytesOfDatabase(app) - before).to.be.within(1, 100_000);
+  });
+
   it('of notes and articles is followed by the others', async () => {
     for (const table of ['notes', 'articles']) {
       const path = table === 'notes' ? `contacts/${contact}/notes` : 'articles';
@@ -117,3 +132,11 @@ describe('a page of large records', function () {
     await get(`${root}/${conversation}`);
   });
 });
+
+/** Bytes that came over the connections to the database that are open now. */
+function bytesOfDatabase({ databaseUrl }: TestApp): number {
+  const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles: () => unknown[] };
+  const port = Number(new URL(databaseUrl).port);
+  const sockets = handles.call(process).filter((handle) => handle instanceof Socket && handle.remotePort === port);
+  return (sockets as Socket[]).reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+}

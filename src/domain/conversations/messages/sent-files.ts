@@ -5,7 +5,7 @@ import { findMessagesById, type Message } from '../../../records/messages/messag
 import type { Page } from '../../small-rows.ts';
 import { visibleConversations } from '../access.ts';
 
-/** A file, and the message that it was sent with. */
+/** A file, and the message that it was sent with, whose text may be shortened. */
 export interface SentFile {
   file: Attachment;
   message: Message;
@@ -31,7 +31,8 @@ export async function findSentFiles(
     [accountId, actor.id, id, perPage, (page - 1) * perPage],
   );
   const present = found.filter((row) => row.id !== null);
-  const messages = await findMessagesById(sql, accountId, [...new Set(present.map((row) => row.message_id))]);
+  const ids = [...new Set(present.map((row) => row.message_id))];
+  const messages = await findMessagesById(sql, accountId, ids, { isShortened: true });
   const byId = new Map(messages.map((message) => [message.id, message]));
   const rows = present.flatMap((row): SentFile[] => {
     const message = byId.get(row.message_id);
