@@ -421,6 +421,19 @@ export type AttributeModel = ("contact_attribute" | "conversation_attribute")
  */
 export type AttributeDisplayType = ("text" | "number" | "currency" | "percent" | "link" | "date" | "list" | "checkbox")
 /**
+ * A result for each question, in the order of the file.
+ * 
+ * @maxItems 2000
+ */
+export type EvalResults = {
+question: string
+passed: boolean
+/**
+ * What the bot did, in words.
+ */
+got: string
+}[]
+/**
  * Which canned responses, and which page of them.
  */
 export type ListCannedResponsesQuery = (PageQuery & {
@@ -801,6 +814,35 @@ attribute_description: (string | null)
 attribute_display_type: AttributeDisplayType
 attribute_values: string[]
 })
+/**
+ * How the run used language models and the knowledge base; null when it asked neither.
+ */
+export type RunUsage = ({
+model: (string | null)
+prompt_tokens: number
+completion_tokens: number
+/**
+ * Milliseconds of waiting for both.
+ */
+ms: number
+/**
+ * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
+ */
+finish_reason: (string | null)
+/**
+ * The passages that were found.
+ */
+passages: {
+article_id: number
+title: string
+url: (string | null)
+score: number
+}[]
+/**
+ * The reason of the handoff that the bot asked for, or null.
+ */
+handoff_reason: (string | null)
+} | null)
 /**
  * A text that agents insert into replies by its short code.
  */
@@ -1409,6 +1451,8 @@ export interface Schemas {
 "requests/article.update": UpdateArticle
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
+"requests/bot.evals": KeepEvalsOfAgentBot
+"requests/bot.try": TryAgentBot
 "requests/bot.usage.query": BotUsageQuery
 "requests/canned-response.create": CreateCannedResponse
 "requests/canned-response.list.query": ListCannedResponsesQuery
@@ -1504,6 +1548,8 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/bot-evals": BotEvals
+"resources/bot-trial": BotTrial
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
 "resources/canned-response-list": CannedResponseList
@@ -2219,6 +2265,32 @@ attribute_display_type?: AttributeDisplayType
  * @maxItems 100
  */
 attribute_values?: string[]
+[k: string]: unknown
+}
+/**
+ * Results that the next run of `npx switchboard evals` is compared with.
+ */
+export interface KeepEvalsOfAgentBot {
+results: EvalResults
+[k: string]: unknown
+}
+/**
+ * A message of a customer, and the messages before it.
+ */
+export interface TryAgentBot {
+/**
+ * The message that the bot gets.
+ */
+question: string
+/**
+ * The messages before it, oldest first: of the customer (`user`) and of the bot (`assistant`).
+ * 
+ * @maxItems 20
+ */
+history?: {
+role: ("user" | "assistant")
+content: string
+}[]
 [k: string]: unknown
 }
 /**
@@ -3478,9 +3550,46 @@ payload: CustomAttributeDefinition[]
 meta: PageMeta
 }
 /**
+ * The last results of `npx switchboard evals` for a bot.
+ */
+export interface BotEvals {
+ran_at: UnixTime
+results: EvalResults
+}
+/**
+ * What a bot does with a message of no conversation.
+ */
+export interface BotTrial {
+/**
+ * How its last run ended, as in runs.
+ */
+outcome: string
+error: (string | null)
+/**
+ * The messages that the customer would read.
+ */
+replies: {
+content: string
+content_attributes: Attributes
+}[]
+/**
+ * Whether agents would get the conversation.
+ */
+handed_off: boolean
+/**
+ * Why, as in a conversation's `handoff_reason`.
+ */
+handoff_reason: (string | null)
+usage: RunUsage
+}
+/**
  * What a bot's runs took and did, by day (UTC), oldest first; days on which it did nothing are left out.
  */
 export interface BotUsage {
+/**
+ * The last results of `npx switchboard evals`; null before the first.
+ */
+last_evals: (BotEvals | null)
 payload: {
 date: string
 /**
@@ -4119,35 +4228,7 @@ error: ({
 message: string
 stack: (string | null)
 } | null)
-/**
- * How the run used language models and the knowledge base; null when it asked neither.
- */
-usage: ({
-model: (string | null)
-prompt_tokens: number
-completion_tokens: number
-/**
- * Milliseconds of waiting for both.
- */
-ms: number
-/**
- * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
- */
-finish_reason: (string | null)
-/**
- * The passages that were found.
- */
-passages: {
-article_id: number
-title: string
-url: (string | null)
-score: number
-}[]
-/**
- * The reason of the handoff that the bot asked for, or null.
- */
-handoff_reason: (string | null)
-} | null)
+usage: RunUsage
 /**
  * Milliseconds of processor time.
  */

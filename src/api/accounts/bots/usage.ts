@@ -1,8 +1,9 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
+import { readLastEvals } from '../../../domain/bots/evals.ts';
 import { listUsage } from '../../../domain/bots/usage.ts';
 import { badRequest } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
-import { fromUnixSeconds, lastMoment } from '../../../lib/unix-time.ts';
+import { fromUnixSeconds, lastMoment, unixSeconds } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -16,11 +17,14 @@ export const usageRoutes = [
       query: 'requests/bot.usage.query',
       reply: 'resources/bot-usage',
       role: 'agent',
-      description: 'Tokens, runs and handoffs in this account. They stay when runs are deleted.',
+      description: 'Tokens, runs and handoffs in this account, which stay when runs are deleted, and its last evals.',
     },
     async ({ sql, account, params, query, now }) => {
       const { id: botId } = await readAgentBot(sql, account.id, params.id);
-      return { payload: await listUsage(sql, { accountId: account.id, botId }, daysOf(query, now)) };
+      const whose = { accountId: account.id, botId };
+      const days = daysOf(query, now);
+      const [payload, last] = await Promise.all([listUsage(sql, whose, days), readLastEvals(sql, whose)]);
+      return { payload, last_evals: last && { ran_at: unixSeconds(last.ranAt), results: last.results } };
     },
   ),
 ];
