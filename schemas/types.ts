@@ -421,19 +421,6 @@ export type AttributeModel = ("contact_attribute" | "conversation_attribute")
  */
 export type AttributeDisplayType = ("text" | "number" | "currency" | "percent" | "link" | "date" | "list" | "checkbox")
 /**
- * A result for each question, in the order of the file.
- * 
- * @maxItems 2000
- */
-export type EvalResults = {
-question: string
-passed: boolean
-/**
- * What the bot did, in words.
- */
-got: string
-}[]
-/**
  * Which canned responses, and which page of them.
  */
 export type ListCannedResponsesQuery = (PageQuery & {
@@ -802,6 +789,10 @@ path: (string | null)
 language: string
 tags: string[]
 published: boolean
+/**
+ * How often AI bots have answered from it in the last seven days; offers are not counted.
+ */
+used_in_answers: number
 })
 /**
  * What a custom attribute is called, and how it is shown; no value is held against it.
@@ -814,35 +805,6 @@ attribute_description: (string | null)
 attribute_display_type: AttributeDisplayType
 attribute_values: string[]
 })
-/**
- * How the run used language models and the knowledge base; null when it asked neither.
- */
-export type RunUsage = ({
-model: (string | null)
-prompt_tokens: number
-completion_tokens: number
-/**
- * Milliseconds of waiting for both.
- */
-ms: number
-/**
- * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
- */
-finish_reason: (string | null)
-/**
- * The passages that were found.
- */
-passages: {
-article_id: number
-title: string
-url: (string | null)
-score: number
-}[]
-/**
- * The reason of the handoff that the bot asked for, or null.
- */
-handoff_reason: (string | null)
-} | null)
 /**
  * A text that agents insert into replies by its short code.
  */
@@ -1451,8 +1413,7 @@ export interface Schemas {
 "requests/article.update": UpdateArticle
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
-"requests/bot.evals": KeepEvalsOfAgentBot
-"requests/bot.try": TryAgentBot
+"requests/bot.unanswered.query": BotUnansweredQuery
 "requests/bot.usage.query": BotUsageQuery
 "requests/canned-response.create": CreateCannedResponse
 "requests/canned-response.list.query": ListCannedResponsesQuery
@@ -1548,8 +1509,7 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
-"resources/bot-evals": BotEvals
-"resources/bot-trial": BotTrial
+"resources/bot-unanswered": BotUnanswered
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
 "resources/canned-response-list": CannedResponseList
@@ -2268,29 +2228,17 @@ attribute_values?: string[]
 [k: string]: unknown
 }
 /**
- * Results that the next run of `npx switchboard evals` is compared with.
+ * When the questions were asked.
  */
-export interface KeepEvalsOfAgentBot {
-results: EvalResults
-[k: string]: unknown
-}
+export interface BotUnansweredQuery {
 /**
- * A message of a customer, and the messages before it.
+ * From this moment on; 30 days before `until` unless said otherwise.
  */
-export interface TryAgentBot {
+since?: UnixTime
 /**
- * The message that the bot gets.
+ * Before this moment; up to now unless said otherwise.
  */
-question: string
-/**
- * The messages before it, oldest first: of the customer (`user`) and of the bot (`assistant`).
- * 
- * @maxItems 20
- */
-history?: {
-role: ("user" | "assistant")
-content: string
-}[]
+until?: UnixTime
 [k: string]: unknown
 }
 /**
@@ -3550,46 +3498,29 @@ payload: CustomAttributeDefinition[]
 meta: PageMeta
 }
 /**
- * The last results of `npx switchboard evals` for a bot.
+ * Questions that a bot gave to people because no article answered them, the most frequent first, at most 100.
  */
-export interface BotEvals {
-ran_at: UnixTime
-results: EvalResults
-}
+export interface BotUnanswered {
+payload: {
 /**
- * What a bot does with a message of no conversation.
+ * As it was asked last; of a long message the first 500 characters.
  */
-export interface BotTrial {
+question: string
 /**
- * How its last run ended, as in runs.
+ * How often it was asked, in these words.
  */
-outcome: string
-error: (string | null)
+count: number
+last_asked_at: UnixTime
 /**
- * The messages that the customer would read.
+ * The latest conversations in which it was asked, at most ten.
  */
-replies: {
-content: string
-content_attributes: Attributes
+conversation_ids: Id[]
 }[]
-/**
- * Whether agents would get the conversation.
- */
-handed_off: boolean
-/**
- * Why, as in a conversation's `handoff_reason`.
- */
-handoff_reason: (string | null)
-usage: RunUsage
 }
 /**
  * What a bot's runs took and did, by day (UTC), oldest first; days on which it did nothing are left out.
  */
 export interface BotUsage {
-/**
- * The last results of `npx switchboard evals`; null before the first.
- */
-last_evals: (BotEvals | null)
 payload: {
 date: string
 /**
@@ -4228,7 +4159,35 @@ error: ({
 message: string
 stack: (string | null)
 } | null)
-usage: RunUsage
+/**
+ * How the run used language models and the knowledge base; null when it asked neither.
+ */
+usage: ({
+model: (string | null)
+prompt_tokens: number
+completion_tokens: number
+/**
+ * Milliseconds of waiting for both.
+ */
+ms: number
+/**
+ * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
+ */
+finish_reason: (string | null)
+/**
+ * The passages that were found.
+ */
+passages: {
+article_id: number
+title: string
+url: (string | null)
+score: number
+}[]
+/**
+ * The reason of the handoff that the bot asked for, or null.
+ */
+handoff_reason: (string | null)
+} | null)
 /**
  * Milliseconds of processor time.
  */

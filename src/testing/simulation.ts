@@ -77,7 +77,7 @@ export class SimulatedConversation implements Simulation {
       sandbox,
       bot,
       seed,
-      plugins: { find: () => Promise.resolve(plugin()), refresh: () => Promise.resolve() },
+      plugin,
       script,
       told: (run) => this.#keep(run),
     });

@@ -126,6 +126,50 @@ describe('an AI bot without a model', function () {
     expect(followed.replies[1]).to.include('This may help:').and.include('https://help.acme.example/returns');
   });
 
+  it('has its answers counted by article, and not its offers', async () => {
+    const uses = async () => {
+      const listed: { id: number; used_in_answers: number }[] = (await app.get('articles')).body.payload;
+      return new Map(listed.map(({ id, used_in_answers: count }) => [id, count]));
+    };
+    const before = await uses();
+    await say('Within how many days may I return goods?');
+    await say('Do you repair skateboards?');
+    const [returns, bicycles] = [ids['Returns']!, ids['Bicycles']!];
+    const after = await uses();
+    expect(after.get(returns)).to.equal(before.get(returns)! + 1);
+    expect(after.get(bicycles)).to.equal(before.get(bicycles));
+    const { body } = await app.get(`articles/${returns}`);
+    expect(body.used_in_answers).to.equal(after.get(returns));
+    const changed = await app.patch(`articles/${returns}`, { published: true });
+    expect(changed.body.used_in_answers).to.equal(after.get(returns));
+    await app.query(`UPDATE bot_runs SET created_at = created_at - interval '8 days'`);
+    expect((await uses()).get(returns)).to.equal(0);
+  });
+
+  it('tells administrators what customers asked that no article answers', async () => {
+    const listed = async (query = '') => (await app.get(`agent_bots/${bot}/unanswered${query}`)).body.payload;
+    const before = await listed();
+    const asked = [
+      await say('Do penguins like glaciers?'),
+      await say('do penguins like GLACIERS'),
+      await say('Are walruses friendly?'),
+    ];
+    const [first, second, third] = asked.map(({ id }) => id);
+    const now = Math.floor(Date.now() / 1000);
+    const found = (await listed()).filter(({ question }: { question: string }) => /glaciers|walruses/i.test(question));
+    const [of, once] = found;
+    expect(found).to.have.lengthOf(2);
+    expect(of).to.deep.include({ question: 'do penguins like GLACIERS', count: 2, conversation_ids: [second, first] });
+    expect(once).to.deep.include({ question: 'Are walruses friendly?', count: 1, conversation_ids: [third] });
+    expect(found[0].last_asked_at).to.be.within(now - 60, now + 1);
+    expect(await listed(`?until=${now - 3600}`)).to.deep.equal([]);
+    expect(before.length).to.be.below((await listed()).length);
+    expect((await app.get(`agent_bots/${bot}/unanswered?since=soon`)).status).to.equal(400);
+    // What is erased is told by no report.
+    for (const { id } of asked) expect((await app.delete(`conversations/${id}`)).status).to.equal(200);
+    expect(JSON.stringify(await listed())).not.to.match(/glaciers|walruses/i);
+  });
+
   it('hands over what no article has a word of, with a line in the customer’s language', async () => {
     for (const [question, line] of [
       ['Do penguins like submarines?', /^I am passing you on/],

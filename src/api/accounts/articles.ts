@@ -7,6 +7,7 @@ import {
 } from '../../domain/articles/articles.ts';
 import { importArticles } from '../../domain/articles/import.ts';
 import { readImportFile } from '../../domain/articles/import-file.ts';
+import { countUses } from '../../domain/articles/used-in-answers.ts';
 import { searchPassages } from '../../domain/articles/search.ts';
 import type { Article } from '../../records/article.ts';
 import { doors } from '../../http/route/admission/doors.ts';
@@ -17,7 +18,7 @@ import type { Shape } from '../../schemas.ts';
 
 const base = '/api/v1/accounts/:account_id/articles';
 
-function presentArticle(article: Article): Shape<'resources/article'> {
+function presentArticle(article: Article, uses: ReadonlyMap<number, number>): Shape<'resources/article'> {
   return {
     id: article.id,
     account_id: article.accountId,
@@ -28,6 +29,7 @@ function presentArticle(article: Article): Shape<'resources/article'> {
     language: article.language,
     tags: article.tags,
     published: article.published,
+    used_in_answers: uses.get(article.id) ?? 0,
     created_at: unixSeconds(article.createdAt),
     updated_at: unixSeconds(article.updatedAt),
   };
@@ -78,15 +80,21 @@ export const articleRoutes = [
   doors.account(
     ['GET', base, 'List articles'],
     { query: 'requests/article.list.query', reply: 'resources/article-list', paged: true, role: 'agent' },
-    async ({ sql, account, query: { page = 1, published, tag, language } }) =>
-      presentPage(await listArticles(sql, account.id, { page, published, tag, language }), presentArticle),
+    async ({ sql, account, query: { page = 1, published, tag, language }, now }) => {
+      const found = await listArticles(sql, account.id, { page, published, tag, language });
+      const uses = await countUses(sql, account.id, { articleIds: found.rows.map(({ id }) => id), now });
+      return presentPage(found, (article) => presentArticle(article, uses));
+    },
   ),
   searchRoute,
   importRoute,
   doors.account(
     ['GET', `${base}/:id`, 'Get an article'],
     { reply: 'resources/article', record: true, role: 'agent' },
-    async ({ sql, account, params }) => presentArticle(await readArticle(sql, account.id, params.id)),
+    async ({ sql, account, params, now }) => {
+      const article = await readArticle(sql, account.id, params.id);
+      return presentArticle(article, await countUses(sql, account.id, { articleIds: [article.id], now }));
+    },
   ),
   doors.account(
     ['POST', base, 'Create an article'],
@@ -99,9 +107,8 @@ export const articleRoutes = [
     },
     async ({ body, transact }) => {
       const { title, content, url = null, language = 'en', tags = [], published = true } = body;
-      return presentArticle(
-        await transact((tx) => createArticle(tx, { title, content, url, language, tags, published })),
-      );
+      const input = { title, content, url, language, tags, published };
+      return presentArticle(await transact((tx) => createArticle(tx, input)), new Map());
     },
   ),
   doors.account(
@@ -110,7 +117,11 @@ export const articleRoutes = [
     async ({ params, body, transact }) => {
       const { title, content, url, language, tags, published } = body;
       const changes = withoutUndefined({ title, content, url, language, tags, published });
-      return presentArticle(await transact((tx) => updateArticle(tx, params.id, changes)));
+      return transact(async (tx) => {
+        const article = await updateArticle(tx, params.id, changes);
+        const asked = { articleIds: [article.id], now: tx.now };
+        return presentArticle(article, await countUses(tx.sql, tx.account.id, asked));
+      });
     },
   ),
   doors.account(

@@ -1,5 +1,5 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
-import { readLastEvals } from '../../../domain/bots/evals.ts';
+import { listUnanswered, type Unanswered } from '../../../domain/bots/unanswered.ts';
 import { listUsage } from '../../../domain/bots/usage.ts';
 import { badRequest } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
@@ -17,17 +17,34 @@ export const usageRoutes = [
       query: 'requests/bot.usage.query',
       reply: 'resources/bot-usage',
       role: 'agent',
-      description: 'Tokens, runs and handoffs in this account, which stay when runs are deleted, and its last evals.',
+      description: 'Tokens, runs and handoffs in this account. They stay when runs are deleted.',
     },
     async ({ sql, account, params, query, now }) => {
       const { id: botId } = await readAgentBot(sql, account.id, params.id);
-      const whose = { accountId: account.id, botId };
-      const days = daysOf(query, now);
-      const [payload, last] = await Promise.all([listUsage(sql, whose, days), readLastEvals(sql, whose)]);
-      return { payload, last_evals: last && { ran_at: unixSeconds(last.ranAt), results: last.results } };
+      return { payload: await listUsage(sql, { accountId: account.id, botId }, daysOf(query, now)) };
+    },
+  ),
+  doors.account(
+    ['GET', '/api/v1/accounts/:account_id/agent_bots/:id/unanswered', 'List unanswered questions of an agent bot'],
+    {
+      query: 'requests/bot.unanswered.query',
+      reply: 'resources/bot-unanswered',
+      role: 'administrator',
+      description: 'What customers asked that no article answered, the most frequent first, while its runs are kept.',
+    },
+    async ({ sql, account, params, query: { since, until }, now }) => {
+      const { id: botId } = await readAgentBot(sql, account.id, params.id);
+      const before = until === undefined ? new Date(now.getTime() + 1) : fromUnixSeconds(until);
+      const from = since === undefined ? new Date(before.getTime() - usualDays * dayMs) : fromUnixSeconds(since);
+      const found = await listUnanswered(sql, { accountId: account.id, botId }, { from, before });
+      return { payload: found.map(presentUnanswered) };
     },
   ),
 ];
+
+function presentUnanswered({ question, count, lastAskedAt, conversationIds }: Unanswered) {
+  return { question, count, last_asked_at: unixSeconds(lastAskedAt), conversation_ids: conversationIds };
+}
 
 function daysOf({ since, until }: Shape<'requests/bot.usage.query'>, now: Date): { from: string; before: string } {
   const end = until === undefined ? now.getTime() + 1 : fromUnixSeconds(until).getTime();
