@@ -16,7 +16,7 @@ import type {
 } from './bot-doors.ts';
 
 export type * from './bot-doors.ts';
-export { runTools, secret } from './bundled-functions.ts';
+export { basicAuth, hmac, runTools, secret, sha256 } from './bundled-functions.ts';
 
 /** JSON as an object. */
 export type JsonObject = Record<string, unknown>;

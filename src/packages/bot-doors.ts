@@ -26,17 +26,25 @@ export interface Attachment extends AttachedFile {
 /** A moment: a Date, or the seconds from now. */
 export type Moment = Date | { inSeconds: number };
 
-/** The result of `secret`. The bot can only pass it on as a header. */
+/** The result of `secret`. The bot can only pass it on: as a header, or to `hmac` and `basicAuth`. */
 export interface Secret {
   readonly $secret: string;
   readonly prefix: string;
 }
 
+/** The result of `basicAuth`. The bot can only pass it on as a header. */
+export interface BasicAuth {
+  readonly $basic: readonly [string | Secret, string | Secret];
+}
+
+/** How `hmac` and `sha256` write their result. */
+export type Encoding = 'hex' | 'base64' | 'base64url';
+
 /** A request, for `ctx.fetch`. */
 export interface FetchOptions {
   /** Default `GET`; others need `permissions.network.methods`. */
   method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  headers?: Record<string, string | number | Secret>;
+  headers?: Record<string, string | number | Secret | BasicAuth>;
   /** A text, or a value that is sent as JSON. */
   body?: unknown;
 }

@@ -1,7 +1,9 @@
 // Functions that bots import from `switchboard/bot`. They become part of a bot's bundle, so that its runs can be repeated as
 // long as its code is kept. This file imports types only.
 import type {
+  BasicAuth,
   ChatMessage,
+  Encoding,
   LanguageModel,
   RunToolsRequest,
   RunToolsResult,
@@ -16,6 +18,33 @@ import type {
  */
 export function secret(name: string, prefix = ''): Secret {
   return Object.freeze({ $secret: name, prefix, toString: () => `[secret ${name}]` });
+}
+
+/**
+ * The header of Basic authentication; only the service reads the secrets, as with `secret`.
+ * `headers: { authorization: basicAuth(secret('SHOP_USER'), secret('SHOP_PASSWORD')) }`
+ */
+export function basicAuth(user: string | Secret, password: string | Secret): BasicAuth {
+  return Object.freeze({ $basic: Object.freeze([user, password] as const) });
+}
+
+/**
+ * The code (HMAC) of a text or of bytes, for signed requests: the service computes it, so that the secret never comes near the
+ * bot. Rejects with the code `secret_missing` where the account has given no value. It is one of the calls of a run.
+ * `await hmac('sha256', secret('SHOP_KEY'), body)`
+ */
+export function hmac(
+  algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512',
+  key: Secret | string | Uint8Array,
+  data: string | Uint8Array,
+  encoding: Encoding = 'hex',
+): Promise<string> {
+  return callService('crypto.hmac', { algorithm, key: sendable(key), data: sendable(data), encoding });
+}
+
+/** The digest (SHA-256) of a text or of bytes; one of the calls of a run. `await sha256(body, 'base64')` */
+export function sha256(data: string | Uint8Array, encoding: Encoding = 'hex'): Promise<string> {
+  return callService('crypto.sha256', { data: sendable(data), encoding });
 }
 
 /**
@@ -43,6 +72,21 @@ export async function runTools(
   }
   const message = `The model asked for tools in each of ${maxRounds} rounds`;
   throw Object.assign(new Error(message), { code: 'too_many_rounds' });
+}
+
+async function callService(name: string, input: object): Promise<string> {
+  const call = (globalThis as { [Key in symbol]?: unknown })[Symbol.for('switchboard.call')];
+  if (typeof call === 'function') return (call as (name: string, input: object) => Promise<string>)(name, input);
+  const message = `Only a running bot can call the service: play it with \`simulate\``;
+  throw Object.assign(new Error(message), { code: 'unavailable' });
+}
+
+// Bytes have no JSON form.
+function sendable<Value>(value: Value | Uint8Array): Value | { $base64: string } {
+  if (!(value instanceof Uint8Array)) return value;
+  let text = '';
+  for (const byte of value) text += String.fromCharCode(byte);
+  return { $base64: btoa(text) };
 }
 
 /** Characters of a tool's answer; the service takes 65,536 of a whole request as JSON. */

@@ -70,6 +70,20 @@ describe('the redaction of secrets', () => {
     });
   });
 
+  it('knows them within the base64 of a longer text, wherever they begin', () => {
+    for (const before of ['', 'u', 'us', 'user:', 'user/1:']) {
+      const redaction = new Redaction();
+      redaction.add('KEY', 'pier-7/k9?>~');
+      const encoded = Buffer.from(`${before}pier-7/k9?>~ and more`).toString('base64');
+      const shown = redaction.apply(`Basic ${encoded}`);
+      expect(shown).to.contain('[secret KEY]');
+      const left = Buffer.from(shown.replace('[secret KEY]', ''), 'base64').toString('latin1');
+      expect(left).to.not.match(/ier-7|7\/k9/);
+      const safe = Buffer.from(`${before}pier-7/k9?>~ and more`).toString('base64url');
+      expect(redaction.apply(safe)).to.contain('[secret KEY]');
+    }
+  });
+
   it('does not find what is not there', () => {
     const redaction = new Redaction();
     redaction.add('KEY', 'pier-7/k9');

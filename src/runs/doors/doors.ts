@@ -1,5 +1,6 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
+import { digestDoors } from './digests.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
@@ -86,6 +87,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     hostCalls: {
       ...storage.calls,
       fetch,
+      ...digestDoors(run),
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),

@@ -1,17 +1,15 @@
 import { DoorError } from './errors.ts';
+import { readSecret, type SecretText } from './secret-values.ts';
 
-/** A header whose value is a secret of the bot, behind a prefix. */
-interface SecretHeader {
-  secret: string;
-  prefix: string;
-}
+/** A header whose value the service fills in: a secret, or user and password of Basic authentication. */
+export type HiddenHeader = SecretText | { basic: readonly [string | SecretText, string | SecretText] };
 
 /** A request as a bot makes it. */
 export interface FetchRequest {
   url: string;
   method: string;
   /** Values by lower-case name. */
-  headers: Readonly<Record<string, string | SecretHeader>>;
+  headers: Readonly<Record<string, string | HiddenHeader>>;
   body: string | undefined;
 }
 
@@ -46,10 +44,10 @@ function readMethod(given: unknown): string {
   throw refuse('`method` must be a method such as GET');
 }
 
-function readHeaders(headers: Fields): Record<string, string | SecretHeader> {
+function readHeaders(headers: Fields): Record<string, string | HiddenHeader> {
   const entries = Object.entries(headers);
   if (entries.length > maxHeaders) throw refuse(`A request may have ${maxHeaders} headers`);
-  const read = Object.create(null) as Record<string, string | SecretHeader>;
+  const read = Object.create(null) as Record<string, string | HiddenHeader>;
   for (const [given, value] of entries) {
     const name = given.toLowerCase();
     if (!headerName.test(given) || reserved.test(name))
@@ -60,14 +58,21 @@ function readHeaders(headers: Fields): Record<string, string | SecretHeader> {
   return read;
 }
 
-function readValue(name: string, value: unknown): string | SecretHeader {
+function readValue(name: string, value: unknown): string | HiddenHeader {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string') return checkText(name, text, maxHeaderChars);
-  if (!isFields(value) || typeof value.$secret !== 'string')
-    throw refuse(`The header \`${name}\` must be text or \`secret(…)\``);
-  const { $secret: secret, prefix = '' } = value;
-  if (typeof prefix !== 'string') throw refuse('The prefix of a secret must be text');
-  return { secret, prefix: checkText(name, prefix, maxPrefixChars) };
+  const secret = readSecret(value);
+  if (secret) return { ...secret, prefix: checkText(name, secret.prefix, maxPrefixChars) };
+  const basic = isFields(value) ? value.$basic : undefined;
+  if (!Array.isArray(basic)) throw refuse(`The header \`${name}\` must be text, \`secret(…)\` or \`basicAuth(…)\``);
+  return { basic: [readPart(basic[0], 'user'), readPart(basic[1], 'password')] };
+}
+
+function readPart(value: unknown, what: string): string | SecretText {
+  const part = typeof value === 'string' ? value : readSecret(value);
+  const chars = typeof part === 'string' ? part.length : part?.prefix.length;
+  if (part !== null && chars !== undefined && chars <= maxHeaderChars) return part;
+  throw refuse(`The ${what} of \`basicAuth\` must be text or \`secret(…)\``);
 }
 
 function checkText(name: string, text: string, maxChars: number): string {

@@ -3,7 +3,8 @@ import type { HostCall, Permissions } from '../../sandbox/run.ts';
 import { storableText } from '../../lib/text/storable.ts';
 import { readUrl } from '../../outbound/url.ts';
 import { DoorError, UnavailableError } from './errors.ts';
-import { readRequest, type FetchRequest } from './fetch-request.ts';
+import { readRequest, type FetchRequest, type HiddenHeader } from './fetch-request.ts';
+import { checkNamed, openSecret, type SecretText } from './secret-values.ts';
 import type { DoorRun } from './doors.ts';
 import type { Redaction } from './redaction.ts';
 
@@ -34,7 +35,7 @@ export function fetchDoor(run: DoorRun, send: SendRequest | undefined, redaction
     const { network } = permissions;
     if (!network) throw new ForbiddenCall('The manifest does not ask for `permissions.network`');
     const request = readRequest(input);
-    checkSecrets(request, permissions);
+    for (const secret of Object.values(request.headers).flatMap(secretsIn)) checkNamed(secret, permissions);
     const host = checkTarget(request, network);
     made += 1;
     if (made > maxRequests) throw new DoorError('too_many_requests', `A run may send ${maxRequests} requests`);
@@ -66,13 +67,10 @@ function checkTarget(
   return host;
 }
 
-function checkSecrets({ headers }: FetchRequest, { secrets }: Permissions): void {
-  for (const value of Object.values(headers)) {
-    if (typeof value === 'string' || secrets.some(({ name }) => name === value.secret)) continue;
-    throw new ForbiddenCall(
-      `The manifest does not ask for the secret \`${value.secret}\` under \`permissions.secrets\``,
-    );
-  }
+/** The secrets of a header. */
+function secretsIn(value: string | HiddenHeader): SecretText[] {
+  if (typeof value === 'string') return [];
+  return 'basic' in value ? value.basic.filter((part) => typeof part !== 'string') : [value];
 }
 
 // A host may keep a secret of one run, and return it to a run that sends none.
@@ -85,15 +83,22 @@ function hideSecrets({ permissions, secret }: DoorRun, redaction: Redaction): vo
 
 function headersOf({ headers }: FetchRequest, { host, run }: { host: string; run: DoorRun }): Record<string, string> {
   const plain = Object.entries(headers).map(([name, value]) => {
-    if (typeof value === 'string') return [name, value] as const;
-    const grant = run.permissions.secrets.find((listed) => listed.name === value.secret);
-    if (!grant?.hosts.includes(host)) {
-      throw new DoorError('secret_host_mismatch', `The secret \`${value.secret}\` is not bound to ${host}`);
+    for (const { secret } of secretsIn(value)) {
+      const grant = run.permissions.secrets.find((listed) => listed.name === secret);
+      if (!grant?.hosts.includes(host))
+        throw new DoorError('secret_host_mismatch', `The secret \`${secret}\` is not bound to ${host}`);
     }
-    const secret = run.secret(value.secret);
-    if (secret === null)
-      throw new DoorError('secret_missing', `The bot has no value for the secret \`${value.secret}\``);
-    return [name, value.prefix + secret] as const;
+    return [name, valueOf(value, run)] as const;
   });
   return Object.fromEntries(plain);
+}
+
+function valueOf(value: string | HiddenHeader, run: DoorRun): string {
+  if (typeof value === 'string') return value;
+  if (!('basic' in value)) return openSecret(value, run);
+  const [user = '', password = ''] = value.basic.map((part) =>
+    typeof part === 'string' ? part : openSecret(part, run),
+  );
+  if (user.includes(':')) throw new DoorError('bad_request', 'The user of `basicAuth` must not have a colon');
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

@@ -1,5 +1,7 @@
 /** Values shorter than this are in too many texts by chance. */
 const minChars = 4;
+/** The same for parts of base64. */
+const minEncodedChars = 6;
 
 /** Replaces secrets by their names in everything that a bot, or the record of its run, gets to see. */
 export class Redaction {
@@ -17,6 +19,7 @@ export class Redaction {
       encodeURIComponent(value).replaceAll('%20', '+'),
       Buffer.from(value).toString('base64'),
       Buffer.from(value).toString('base64url'),
+      ...encodedWithin(value),
     ];
     for (const form of forms) {
       this.#forms.set(form, hidden);
@@ -62,6 +65,18 @@ export class Redaction {
     }
     return shown + text.slice(from);
   }
+}
+
+/** How a value shows in the base64 of a longer text, such as user and password: the characters that no other byte decides. */
+function encodedWithin(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const forms = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+  });
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))].filter(
+    ({ length }) => length >= minEncodedChars,
+  );
 }
 
 const hasEscapes = /\\|%[\da-f]{2}/i;
