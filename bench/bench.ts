@@ -11,6 +11,8 @@ export interface Figure {
   /** Packages of npm that do the same. */
   peers?: Named[];
   cost?: Cost;
+  /** Further cells, by the head of their column: figures with the same heads are printed in a table of their own. */
+  cells?: Record<string, string>;
 }
 
 /** A value and its name. */
@@ -33,6 +35,8 @@ export interface Setting {
   rows: number;
   /** How many snoozes are due at once. */
   due: number;
+  /** A file for what went wrong, if it is wanted. */
+  failuresFile?: string | undefined;
 }
 
 /** A path that can be run alone, by its name. */

@@ -1,7 +1,7 @@
-// npm run -s bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --all --json --before=FILE]
+// npm run -s bench [-- NAME… --rows=10000,100000,1000000 --due=5000 --all --json --before=FILE --failures=FILE]
 // Prints tables, and with --json the figures; --before adds what they were in a run whose JSON the file holds. A million
 // rows take minutes to generate. --all is what docs/performance.md is made of: every path, every size, 100,000 snoozes, and
-// the figures of 0.1.0 before.
+// the figures of 0.1.0 before. --failures writes the cases of `retrieval` that went wrong to a file, but for those held out.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Bench, Figure, Setting } from './bench.ts';
@@ -50,7 +50,7 @@ const benches: Bench[] = [
 const names = benches.map(({ name }) => name).join(', ');
 const { values: options, positionals: wanted } = readCommand();
 if (options.help) {
-  console.log('npm run -s bench [-- NAME… --rows=10000,100000 --due=5000 --all --json --before=FILE]');
+  console.log('npm run -s bench [-- NAME… --rows=10000,100000 --due=5000 --all --json --before=FILE --failures=FILE]');
   console.log(`Measures each path beside its limit, or those named: ${names}.`);
   process.exit(0);
 }
@@ -62,17 +62,19 @@ const beforeFile = options.before ?? (options.all ? release : null);
 const before = beforeFile ? (JSON.parse(readFileSync(beforeFile, 'utf8')) as Figure[]) : null;
 const figures: Figure[] = [];
 
+const failuresFile = options.failures;
 const due = Number(options.due ?? (options.all ? 100_000 : 5_000));
 const sizes = (options.rows ?? (options.all ? '10000,100000,1000000' : '10000')).split(',').map(Number);
 for (const bench of chosen) {
-  if (bench.needs === 'nothing') await measure(bench, { databaseUrl: '', rows: 0, due });
-  if (bench.needs === 'database') await withDatabase((databaseUrl) => measure(bench, { databaseUrl, rows: 0, due }));
+  if (bench.needs === 'nothing') await measure(bench, { databaseUrl: '', rows: 0, due, failuresFile });
+  if (bench.needs === 'database')
+    await withDatabase((databaseUrl) => measure(bench, { databaseUrl, rows: 0, due, failuresFile }));
 }
 const grown = chosen.filter(({ needs }) => needs === 'account');
 for (const rows of grown.length === 0 ? [] : sizes) {
   await withDatabase(async (databaseUrl) => {
     await generateAccount(databaseUrl, rows);
-    for (const bench of grown) await measure(bench, { databaseUrl, rows, due });
+    for (const bench of grown) await measure(bench, { databaseUrl, rows, due, failuresFile });
   });
 }
 console.log(options.json ? JSON.stringify(figures, null, 2) : tablesOf(figures, before));
@@ -90,6 +92,7 @@ function readCommand() {
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
         before: { type: 'string' },
+        failures: { type: 'string' },
       },
     });
   } catch (error) {

@@ -22,7 +22,7 @@ const columns = ['limit in the same run', 'ratio', 'peers', 'round trips', 'stat
  */
 export function tablesOf(figures: readonly Figure[], before: readonly Figure[] | null): string {
   const [single, sized] = [
-    figures.filter(({ rows }) => rows === undefined),
+    figures.filter(({ rows, cells: further }) => rows === undefined && !further),
     figures.filter(({ rows }) => rows !== undefined),
   ];
   const tables = [];
@@ -48,7 +48,17 @@ export function tablesOf(figures: readonly Figure[], before: readonly Figure[] |
         before,
       ),
     );
-  return tables.join('\n\n');
+  return [...tables, ...tablesOfCells(figures)].join('\n\n');
+}
+
+function tablesOfCells(figures: readonly Figure[]): string[] {
+  const rows = figures.flatMap(({ path, cells: further }) => (further ? [{ path, further }] : []));
+  const tables = Map.groupBy(rows, ({ further }) => Object.keys(further).join(' | '));
+  return [...tables].map(([heads, ofTable]) => {
+    const lines = ofTable.map(({ path, further }) => [path, ...Object.values(further)].join(' | '));
+    const rule = heads.split(' | ').map(() => ' | ---');
+    return [`path | ${heads}`, `---${rule.join('')}`, ...lines].map((line) => `| ${line} |`).join('\n');
+  });
 }
 
 type Line = [values: readonly (Figure | undefined)[], described: Figure];

@@ -15,6 +15,9 @@ export interface Question {
   expected: string | null;
 }
 
+/** Where the articles are published: their URLs are this and their keys. */
+export const site = 'https://help.example.com/';
+
 const languages = ['en', 'de'];
 const read = (name: string) => readFileSync(new URL(`../retrieval/${name}`, import.meta.url), 'utf8');
 
