@@ -68,8 +68,8 @@ function presentServer(bot: AgentBot) {
 export function presentAgentBot(bot: AgentBot, findings: BotFindings): Shape<'resources/agent-bot'> {
   const record = presentOwnBot(bot, findings);
   if (!record.system) return record;
-  const secrets = { secret_names: [], missing_secrets: [] };
-  const hidden = { outgoing_url: null, config: {}, ...secrets, token_last_used_at: null, tokens_per_day: null };
+  const unseen = { token_last_used_at: null, tokens_per_day: null };
+  const hidden = { outgoing_url: null, config: {}, secret_names: [], missing_secrets: [], ...unseen };
   return { ...record, ...hidden, ...presentAiFields(null), health: { ...record.health, last_error: null } };
 }
 
