@@ -20,11 +20,15 @@ const codeFiles = [
   'child/give-up-rights',
   'child/isolate',
   'child/isolate-code',
+  'child/library-globals',
   'child/spare-isolates',
   'isolate/bootstrap',
   'isolate/context',
+  'isolate/encoding',
   'isolate/endings',
+  'isolate/globals',
   'isolate/harden',
+  'isolate/uuid',
   'isolate/view',
   'wire',
   'run',
@@ -103,10 +107,20 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
+/** The folders of the libraries that isolates get, and of what these are made of. */
+function libraryFolders(): string[] {
+  const url = packagePaths('whatwg-url', folder);
+  const [at = folder] = url;
+  const parts = ['tr46', 'webidl-conversions'].flatMap((name) => packagePaths(name, at));
+  const punycode = packagePaths('punycode', parts[0] ?? at);
+  return [...url, ...parts, ...punycode, ...packagePaths('@ungap/structured-clone', folder)];
+}
+
 function findCode(): { program: string; readablePaths: string[] } {
   const addon = packagePaths('isolated-vm', folder);
   const loader = packagePaths('node-gyp-build', addon.at(-1) ?? folder);
+  const libraries = libraryFolders();
   const own = childCode(folder, codeFiles);
-  const readablePaths = [...own, join(projectRoot, 'package.json'), ...addon, ...loader, alpineMark];
+  const readablePaths = [...own, join(projectRoot, 'package.json'), ...addon, ...loader, ...libraries, alpineMark];
   return { program: own[0] ?? '', readablePaths: [...new Set(readablePaths)] };
 }

@@ -103,6 +103,22 @@ export function mark(it: Pick<MessageContext, 'label'>) { it.label.add('seen'); 
     ).to.deep.equal([]);
   });
 
+  it('may use the globals of the sandbox, by their types, and no others', async () => {
+    const code = `message_created(ctx) {
+  const url = new URL('/a?b=c', 'https://api.one.example');
+  const bytes: Uint8Array = new TextEncoder().encode(url.searchParams.get('b') ?? '');
+  const copy: { list: number[] } = structuredClone({ list: [1] });
+  const query: string = String(new URLSearchParams({ a: atob(btoa('x')) }));
+  ctx.reply([new TextDecoder().decode(bytes), copy.list.length, query, crypto.randomUUID()].join());
+},`;
+    const permissions = { conversation: ['reply'] };
+    const { ok, errors, warnings } = await check(makeBot(code, { permissions }));
+    expect([errors, warnings, ok]).to.deep.equal([[], [], true]);
+    const wrong = `message_created(ctx) { ctx.reply(String(new URL(5)) + typeof performance); crypto.subtle; },`;
+    const { errors: told } = await check(makeBot(wrong, { permissions }));
+    expect(told.map((error) => /TS\d+|performance/.exec(error)?.[0])).to.have.lengthOf(3);
+  });
+
   it('is not taken for a use of ctx where it is a date, or an object of its own', async () => {
     const code = `message_created(ctx) {
   const at = new Date(ctx.now.getTime() + 90_000);

@@ -270,14 +270,16 @@ describe('sandbox: hostile bots', () => {
     });
   }
 
-  it('H04 leaves only names of the language on globalThis', async () => {
+  it('H04 leaves only names of the language on globalThis, and the documented ones', async () => {
     const { actions } = await sandbox.run(
       requestOf(botOf(`ctx.note(Reflect.ownKeys(globalThis).map(String).join(' '))`)),
     );
     const [note] = actions as unknown as [{ content: string }];
     const names = note.content.split(' ');
     const language = runInNewContext('Reflect.ownKeys(globalThis).map(String)') as string[];
-    expect(names.filter((name) => !language.includes(name))).to.deep.equal([]);
+    // The last is what `ctx.call` is, for functions of `switchboard/bot` without a `ctx`.
+    const ours = ['TextDecoder', 'TextEncoder', 'atob', 'btoa', 'crypto', 'Symbol(switchboard.call)'];
+    expect(names.filter((name) => !language.includes(name))).to.have.members(ours);
     const removed = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'console'];
     expect(names.filter((name) => removed.includes(name))).to.deep.equal([]);
   });

@@ -6,6 +6,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Finding } from './compare-uses.ts';
+import { sandboxGlobals } from './sandbox-globals.ts';
 
 // Source in a clone, declarations in the package that `npm pack` makes.
 const isSource = extname(import.meta.filename) === '.ts';
@@ -31,7 +32,9 @@ export async function checkTypes(directory: string, main: string): Promise<Findi
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-types-'));
   try {
     const project = join(folder, 'tsconfig.json');
-    writeFileSync(project, JSON.stringify(projectFor(path, main)));
+    const globals = join(folder, 'globals.d.ts');
+    writeFileSync(globals, sandboxGlobals);
+    writeFileSync(project, JSON.stringify(projectFor(path, [join(path, main), globals])));
     const args = ['--disable-sigusr1', compiler, '--project', project, '--pretty', 'false'];
     const child = spawn(process.execPath, args, { cwd: path, stdio: ['ignore', 'pipe', 'ignore'] });
     return (await text(child.stdout)).split('\n').flatMap(toFinding);
@@ -41,7 +44,7 @@ export async function checkTypes(directory: string, main: string): Promise<Findi
 }
 
 // The author's own settings count, but for what the sandbox decides: there is no DOM, and no Node.
-function projectFor(path: string, main: string): object {
+function projectFor(path: string, files: readonly string[]): object {
   const own = join(path, 'tsconfig.json');
   return {
     ...(existsSync(own) ? { extends: own } : {}),
@@ -59,7 +62,7 @@ function projectFor(path: string, main: string): object {
       paths: { 'switchboard/bot': [botApi] },
     },
     include: [],
-    files: [join(path, main)],
+    files,
   };
 }
 

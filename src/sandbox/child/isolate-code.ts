@@ -15,7 +15,7 @@ interface IsolateEntries {
 // JavaScript, unless it could not be written (see stripped-code.ts). Each file comes behind those that it imports.
 const extension = extname(import.meta.filename);
 const folder = new URL('../isolate/', import.meta.url);
-const files = ['view', 'harden', 'context', 'endings', 'bootstrap'];
+const files = ['view', 'harden', 'context', 'endings', 'encoding', 'uuid', 'globals', 'bootstrap'];
 
 // Uses the functions that most bots use.
 const usualBot = `({ default: { on: { async message_created(ctx) {
@@ -42,8 +42,8 @@ export const isolateScript = `(() => { "use strict"; ${files.map(asFunction).joi
 /** Compiled by V8, with the functions that any run calls: compiling them takes longer than most bots run. */
 export const compiledScript = await compile();
 
-// A file has names of its own, as in a module.
-function asFunction(name: string): string {
+/** Returns a file of isolate/ as a statement: `file_NAME` holds what it exports. Its other names are its own, as in a module. */
+export function asFunction(name: string): string {
   const written = readFileSync(new URL(`${name}${extension}`, folder), 'utf8');
   const text = extension === '.ts' ? stripTypeScriptTypes(written) : written;
   const exported = [...text.matchAll(/^export function (\w+)/gm)].map(([, own]) => own);

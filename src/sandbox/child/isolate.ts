@@ -2,6 +2,7 @@ import ivm from 'isolated-vm';
 import { computingMsOf } from '../run.ts';
 import type { RunLimits, RunOutcome } from '../run.ts';
 import { compiledScript, isolateFilename, isolateScript } from './isolate-code.ts';
+import { librariesFor, type IsolateLibrary } from './library-globals.ts';
 
 const compiled = new ivm.ExternalCopy(compiledScript);
 // The soonest look at the processor time after the one before it.
@@ -63,8 +64,28 @@ export function prepareIsolate(heapMb: number, onCatastrophe: (reason: string) =
     heapMb,
     tookCompiled: cachedDataRejected === false,
     dispose,
-    begin: (limits, computingMs) => ({ ...slicesOf(isolate, entries, { ...limits, computingMs }), dispose }),
+    begin: (limits, computingMs) => {
+      const { start, resume } = slicesOf(isolate, entries, { ...limits, computingMs });
+      const startWith: IsolateRun['start'] = async (code, input, tell) => {
+        for (const library of librariesFor(code)) loadLibrary(library, isolate, context);
+        return start(code, input, tell);
+      };
+      return { start: startWith, resume, dispose };
+    },
   };
+}
+
+/** The compiled form of libraries, as V8 made it in this process. */
+const compiledLibraries = new Map<string, ivm.ExternalCopy<ArrayBuffer>>();
+
+function loadLibrary({ filename, script: text }: IsolateLibrary, isolate: ivm.Isolate, context: ivm.Context): void {
+  const cachedData = compiledLibraries.get(filename);
+  const options = { filename, ...(cachedData ? { cachedData } : { produceCachedData: true as const }) };
+  const script = isolate.compileScriptSync(text, options);
+  script.runSync(context);
+  if ('cachedData' in script && script.cachedData)
+    compiledLibraries.set(filename, script.cachedData as typeof compiled);
+  script.release();
 }
 
 function slicesOf(

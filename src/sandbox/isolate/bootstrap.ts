@@ -9,6 +9,7 @@
 import { harden } from './harden.ts';
 import { createContext } from './context.ts';
 import { findConflict } from './endings.ts';
+import { defineGlobals } from './globals.ts';
 import type { ContextData } from './context.ts';
 import type { Fields } from './view.ts';
 import type { RunOutcome } from '../run.ts';
@@ -76,7 +77,9 @@ export function start(code: string, input: string, tellLine: (line: string) => v
   const request = parse(input) as Start;
   ({ bounds } = request);
   tell = tellLine;
-  harden(request.now, request.seed);
+  const { now, seed, event } = request;
+  harden(now, seed);
+  defineGlobals({ now, seed, eventId: event.id, callHost });
   void runHandler(request, code);
 }
 
