@@ -421,6 +421,19 @@ export type AttributeModel = ("contact_attribute" | "conversation_attribute")
  */
 export type AttributeDisplayType = ("text" | "number" | "currency" | "percent" | "link" | "date" | "list" | "checkbox")
 /**
+ * A result for each question, in the order of the file.
+ * 
+ * @maxItems 2000
+ */
+export type EvalResults = {
+question: string
+passed: boolean
+/**
+ * What the bot did, in words.
+ */
+got: string
+}[]
+/**
  * Which canned responses, and which page of them.
  */
 export type ListCannedResponsesQuery = (PageQuery & {
@@ -805,6 +818,35 @@ attribute_description: (string | null)
 attribute_display_type: AttributeDisplayType
 attribute_values: string[]
 })
+/**
+ * How the run used language models and the knowledge base; null when it asked neither.
+ */
+export type RunUsage = ({
+model: (string | null)
+prompt_tokens: number
+completion_tokens: number
+/**
+ * Milliseconds of waiting for both.
+ */
+ms: number
+/**
+ * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
+ */
+finish_reason: (string | null)
+/**
+ * The passages that were found.
+ */
+passages: {
+article_id: number
+title: string
+url: (string | null)
+score: number
+}[]
+/**
+ * The reason of the handoff that the bot asked for, or null.
+ */
+handoff_reason: (string | null)
+} | null)
 /**
  * A text that agents insert into replies by its short code.
  */
@@ -1413,6 +1455,8 @@ export interface Schemas {
 "requests/article.update": UpdateArticle
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
+"requests/bot.evals": KeepEvalsOfAgentBot
+"requests/bot.try": TryAgentBot
 "requests/bot.unanswered.query": BotUnansweredQuery
 "requests/bot.usage.query": BotUsageQuery
 "requests/canned-response.create": CreateCannedResponse
@@ -1509,6 +1553,8 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/bot-evals": BotEvals
+"resources/bot-trial": BotTrial
 "resources/bot-unanswered": BotUnanswered
 "resources/bot-usage": BotUsage
 "resources/cancelled-deliveries": CancelledDeliveries
@@ -2225,6 +2271,32 @@ attribute_display_type?: AttributeDisplayType
  * @maxItems 100
  */
 attribute_values?: string[]
+[k: string]: unknown
+}
+/**
+ * Results that the next run of `npx switchboard evals` is compared with.
+ */
+export interface KeepEvalsOfAgentBot {
+results: EvalResults
+[k: string]: unknown
+}
+/**
+ * A message of a customer, and the messages before it.
+ */
+export interface TryAgentBot {
+/**
+ * The message that the bot gets.
+ */
+question: string
+/**
+ * The messages before it, oldest first: of the customer (`user`) and of the bot (`assistant`).
+ * 
+ * @maxItems 20
+ */
+history?: {
+role: ("user" | "assistant")
+content: string
+}[]
 [k: string]: unknown
 }
 /**
@@ -3498,6 +3570,39 @@ payload: CustomAttributeDefinition[]
 meta: PageMeta
 }
 /**
+ * The last results of `npx switchboard evals` for a bot.
+ */
+export interface BotEvals {
+ran_at: UnixTime
+results: EvalResults
+}
+/**
+ * What a bot does with a message of no conversation.
+ */
+export interface BotTrial {
+/**
+ * How its last run ended, as in runs.
+ */
+outcome: string
+error: (string | null)
+/**
+ * The messages that the customer would read.
+ */
+replies: {
+content: string
+content_attributes: Attributes
+}[]
+/**
+ * Whether agents would get the conversation.
+ */
+handed_off: boolean
+/**
+ * Why, as in a conversation's `handoff_reason`.
+ */
+handoff_reason: (string | null)
+usage: RunUsage
+}
+/**
  * Questions that a bot gave to people because no article answered them, the most frequent first, at most 100.
  */
 export interface BotUnanswered {
@@ -3521,6 +3626,10 @@ conversation_ids: Id[]
  * What a bot's runs took and did, by day (UTC), oldest first; days on which it did nothing are left out.
  */
 export interface BotUsage {
+/**
+ * The last results of `npx switchboard evals`; null before the first.
+ */
+last_evals: (BotEvals | null)
 payload: {
 date: string
 /**
@@ -4159,35 +4268,7 @@ error: ({
 message: string
 stack: (string | null)
 } | null)
-/**
- * How the run used language models and the knowledge base; null when it asked neither.
- */
-usage: ({
-model: (string | null)
-prompt_tokens: number
-completion_tokens: number
-/**
- * Milliseconds of waiting for both.
- */
-ms: number
-/**
- * Why the model ended, such as stop, length or tool_calls; or the code of the error in place of an answer.
- */
-finish_reason: (string | null)
-/**
- * The passages that were found.
- */
-passages: {
-article_id: number
-title: string
-url: (string | null)
-score: number
-}[]
-/**
- * The reason of the handoff that the bot asked for, or null.
- */
-handoff_reason: (string | null)
-} | null)
+usage: RunUsage
 /**
  * Milliseconds of processor time.
  */

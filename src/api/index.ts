@@ -34,6 +34,7 @@ import { searchRoutes } from './accounts/conversations/search.ts';
 import { signInRoutes } from './service/sign-in.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/people/teams.ts';
+import { evalRoutes } from './accounts/bots/evals.ts';
 import { usageRoutes } from './accounts/bots/usage.ts';
 import { webhookRoutes } from './accounts/deliveries/webhooks.ts';
 import { widgetRoutes } from './public/widget.ts';
@@ -49,6 +50,7 @@ export const routes: readonly Route[] = [
   ...inboxRoutes,
   ...agentBotRoutes,
   ...usageRoutes,
+  ...evalRoutes,
   ...servingBotRoutes,
   ...runRoutes,
   ...pluginRoutes,

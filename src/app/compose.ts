@@ -13,6 +13,7 @@ import { countBotReplies } from '../records/messages/bot-replies.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
+import { createTrials } from '../testing/trial.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
 import { EventStreams } from '../live/streams.ts';
@@ -49,9 +50,10 @@ export function compose(mechanisms: Mechanisms): Parts {
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
   const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
   const metrics = new Metrics();
+  const doors = doorsOf(mechanisms, { metrics, questions });
   const engine = createEngine(mechanisms, {
     metrics,
-    questions,
+    doors,
     retries: ringForRetries(clock, (moment) => ring('retry-deliveries', moment)),
   });
   const streams = createStreams(mechanisms);
@@ -78,7 +80,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     migrated: () => void upgrade.look().catch(warn),
   });
   const receiver = createDemoReceiver(mechanisms);
-  const http = createServer(mechanisms, { streams, metrics, questions, receiver });
+  const http = createServer(mechanisms, { streams, metrics, questions, tryBot: trialsOf(mechanisms, doors), receiver });
   onAnnounced(databases.requests, 'committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);
@@ -109,20 +111,38 @@ function createStreams({ databases, secretBox, config, warn }: Mechanisms): Even
   });
 }
 
-function createEngine(
-  mechanisms: Mechanisms,
-  { retries, metrics, questions }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; questions: Questions },
-): Engine {
-  const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
+/** Creates the ports of `ctx`, for runs and trials alike. */
+function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metrics; questions: Questions }) {
+  const { config, databases } = mechanisms;
   const database = databases.engine;
-  const { holdAttempts } = config;
-  const doors: DoorPorts = {
+  return {
     send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),
     burst: burstsOf(mechanisms),
     replies: (place) => countBotReplies(database.sql, place),
-  };
+  } satisfies DoorPorts;
+}
+
+// In the sandbox for uploaded packages, so that no customer waits for a trial.
+function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, doors: ReturnType<typeof doorsOf>) {
+  return createTrials({
+    sandbox: trials,
+    plugins,
+    doors,
+    openSecret: (sealed) => secretBox.open(sealed),
+    clock,
+    random,
+  });
+}
+
+function createEngine(
+  mechanisms: Mechanisms,
+  { retries, metrics, doors }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; doors: DoorPorts },
+): Engine {
+  const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
+  const database = databases.engine;
+  const { holdAttempts } = config;
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const common = { database, plugins, sandbox, clock, random, log };
   const botRunner = new BotRunner({ ...common, doors, openSecret, storageBytes: config.botStorageBytes });

@@ -7,6 +7,7 @@ import { OperatorError } from '../lib/operator-error.ts';
 import { printable } from '../lib/text/printable.ts';
 import { addArticleCommands } from './article-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
+import { addEvalCommands } from './eval-commands.ts';
 import { addImportCommands } from './import-commands.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addAuthorCommands } from './plugin/author/author-commands.ts';
@@ -58,6 +59,7 @@ export function createProgram(): Command {
   addArticleCommands(program.command('articles').description('import articles of the knowledge base'));
   addImportCommands(program.command('import').description('copy an account of another service'));
   addDeliveryCommands(program);
+  addEvalCommands(program);
   const plugin = program.command('plugin').description('write, install and watch plugins of bots');
   addAuthorCommands(plugin);
   addPluginCommands(plugin);

@@ -8,8 +8,7 @@ import type { BotToRun } from '../records/bots/bot-to-run.ts';
 import { applyActions, isSuperseded } from '../runs/apply-actions.ts';
 import { actorOf, endAfter, whyUnheard } from '../runs/conduct.ts';
 import type { StorageReader } from '../runs/doors/storage.ts';
-import type { InstalledPlugin } from '../runs/installed-plugins.ts';
-import { runBot, type Run } from '../runs/run.ts';
+import { runBot, type Run, type RunPorts } from '../runs/run.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import type { SimulatedRun } from './api.ts';
 import type { Script } from './script.ts';
@@ -24,8 +23,10 @@ export interface PlayerOptions {
   seed: number;
   /** Scripted answers of the doors of `ctx`, except the storage. */
   script: Pick<Script, 'send' | 'models' | 'knowledge'>;
-  /** Returns the current plugin, which a new version may have replaced. */
-  plugin: () => InstalledPlugin;
+  /** Finds the plugin, which a new version may replace. */
+  plugins: RunPorts['plugins'];
+  /** Opens a secret of the bot; by default its secrets are not sealed. */
+  openSecret?: (sealed: string) => string;
   /** Called with every run, once its effects are applied. */
   told: (run: SimulatedRun) => void;
 }
@@ -63,11 +64,11 @@ export class Player {
   }
 
   #run(event: StageEvent, failures: number): Promise<Run> {
-    const { stage, bot, sandbox, seed, plugin, script } = this.#options;
+    const { stage, bot, sandbox, seed, plugins, script, openSecret = (secret: string) => secret } = this.#options;
     const { account, id: conversationId } = stage.conversation;
     this.#runs += 1;
     const ports = {
-      plugins: { find: () => Promise.resolve(plugin()), refresh: () => Promise.resolve() },
+      plugins,
       sandbox,
       clock: { now: () => stage.now },
       random: seeded(seed + this.#runs - 1),
@@ -76,7 +77,7 @@ export class Player {
         return Promise.resolve(readable.slice(-limit));
       },
       doors: { ...script, storage: storageOf(stage), replies: () => Promise.resolve(stage.replies) },
-      openSecret: (secret: string) => secret,
+      openSecret,
     };
     const { id, name, depth, body } = event;
     const told = { id, name, conversationId, depth };

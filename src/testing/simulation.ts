@@ -77,7 +77,7 @@ export class SimulatedConversation implements Simulation {
       sandbox,
       bot,
       seed,
-      plugin,
+      plugins: { find: () => Promise.resolve(plugin()), refresh: () => Promise.resolve() },
       script,
       told: (run) => this.#keep(run),
     });

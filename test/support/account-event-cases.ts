@@ -54,6 +54,8 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST inboxes': always,
   'POST articles/import': always,
   'POST runs/:id/replay': always,
+  'POST agent_bots/:id/try': always,
+  'POST agent_bots/:id/evals': always,
   'POST events/ticket': always,
   'PATCH inboxes/:id': always,
   'DELETE inboxes/:id': [

@@ -14,6 +14,10 @@ function on(
 const newInbox = ({ maker, member }: Tenant) => maker.inbox({ members: [member] });
 const newTeam = ({ maker, mate }: Tenant) => maker.team([mate]);
 const newBot = async ({ maker }: Tenant) => (await maker.bot()).id;
+const newAiBot = async ({ maker }: Tenant) => {
+  const { id } = await maker.call('POST', 'agent_bots', { kind: 'ai', name: maker.text('AI bot') });
+  return id as number;
+};
 const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
@@ -70,6 +74,8 @@ export const accountOperations: Record<string, Prepare> = {
   'POST agent_bots/:id/release': on(newBot),
   'DELETE agent_bots/:id': on(newBot),
   'GET agent_bots/:id/usage': ({ bot }) => ({ at: { id: bot.id } }),
+  'POST agent_bots/:id/try': on(newAiBot, () => ({ question: 'Hello?' })),
+  'POST agent_bots/:id/evals': on(newBot, () => ({ results: [{ question: 'Hi', passed: true, got: 'no reply' }] })),
   'GET agent_bots/:id/unanswered': ({ bot }) => ({ at: { id: bot.id } }),
   'GET agent_bots/:id/runs': ({ bot }) => ({ at: { id: bot.id } }),
   'GET runs': nothing,

@@ -165,6 +165,7 @@ export interface Operations {
   'POST actions/contact_merge': { body: 'requests/contact.merge'; reply: 'resources/contact' };
   'POST agent_bots': { body: 'requests/agent-bot.create'; reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/cancel_pending': { reply: 'resources/cancelled-deliveries' };
+  'POST agent_bots/:id/evals': { body: 'requests/bot.evals'; reply: 'resources/bot-evals' };
   'POST agent_bots/:id/pause': { reply: 'resources/agent-bot' };
   'POST agent_bots/:id/recover': { body: 'requests/endpoint.recover'; reply: 'resources/recovery-begun' };
   'POST agent_bots/:id/release': { reply: 'resources/agent-bot' };
@@ -172,6 +173,7 @@ export interface Operations {
   'POST agent_bots/:id/reset_secret': { reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/resume': { reply: 'resources/agent-bot' };
   'POST agent_bots/:id/test': { body: 'requests/endpoint.test'; reply: 'resources/delivery' };
+  'POST agent_bots/:id/try': { body: 'requests/bot.try'; reply: 'resources/bot-trial' };
   'POST agents': { body: 'requests/agent.create'; reply: 'resources/agent' };
   'POST agents/:id/resend_invitation': { reply: 'resources/agent' };
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };

@@ -43,13 +43,14 @@ interface ServedParts {
   streams: EventStreams;
   metrics: Metrics;
   questions: Questions;
+  tryBot: OutsideServices['tryBot'];
   receiver: ReceiverServer | null;
 }
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(
   mechanisms: Mechanisms,
-  { streams, metrics, questions, receiver }: ServedParts,
+  { streams, metrics, questions, tryBot, receiver }: ServedParts,
 ): HttpServer {
   const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
@@ -73,6 +74,7 @@ export function createServer(
         ledger: sharedBySteps((step) => readLedgerFor(mechanisms, step)),
         readMeaning: questions.read,
         replay: (recorded) => replayer.replay(recorded),
+        tryBot,
         secretBox,
         random,
         ...mailOf(mailer, config),

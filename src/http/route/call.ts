@@ -12,6 +12,7 @@ import type { UpgradeWatch } from '../../postgres/upgrade-watch.ts';
 import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
+import type { TryBot } from '../../runs/trial.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { ReadArchive } from '../../packages/archive/archive.ts';
 import type { Shape } from '../../schemas.ts';
@@ -64,6 +65,8 @@ export interface OutsideServices extends Services {
   ledger: (step?: number) => Promise<Shape<'resources/ledger'>>;
   /** Repeats a run from its record. */
   replay: Replayer['replay'];
+  /** Runs a bot on a message of no conversation. Errors: 503 while too many are tried. */
+  tryBot: TryBot;
 }
 
 type NameIn<Path extends string> = Path extends `${string}:${infer Rest}`

@@ -2,6 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 import { accounts } from './0.2.0/accounts.ts';
 import { articles } from './0.2.0/articles.ts';
 import { attachments } from './0.2.0/attachments.ts';
+import { botEvals } from './0.2.0/bot-evals.ts';
 import { botRuns } from './0.2.0/bot-runs.ts';
 import { botStorage } from './0.2.0/bot-storage.ts';
 import { bots } from './0.2.0/bots.ts';
@@ -43,6 +44,7 @@ const inOrder = [
   webhooks,
   bots,
   botRuns,
+  botEvals,
   botStorage,
   plugins,
   articles,

@@ -1,3 +1,4 @@
+import type { AgentBot } from './agent-bot.ts';
 import { columns, joins, toConversation, type Row } from '../conversations/rows.ts';
 import { versionColumn, versioned, type Presumed } from '../conversations/presumed.ts';
 
@@ -20,6 +21,23 @@ export interface BotToRun {
   tokensPerDay?: number | null;
   /** Why it could not answer lately as it is meant to; absent when it could. */
   healthError?: string | null;
+}
+
+/** Returns what the runs of a bot need of its record. */
+export function botToRun(bot: AgentBot): BotToRun {
+  const { id, name, avatarUrl = null, pluginId = null, config, secrets, tokensPerDay = null } = bot;
+  const isSystem = (bot.accountId ?? null) === null;
+  return {
+    id,
+    name,
+    avatarUrl,
+    pluginId,
+    config,
+    secrets,
+    isSystem,
+    hasServer: Boolean(bot.outgoingUrl),
+    tokensPerDay,
+  };
 }
 
 interface BotRow {

@@ -6,7 +6,7 @@ import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
 import type { BotDecision } from '../../events/outbox.ts';
 import { system, type Actor, type Transaction } from '../../events/transaction.ts';
 import type { Contact } from '../../records/contacts/contact.ts';
-import type { Conversation, SilenceColumn } from '../../records/conversations/conversation.ts';
+import type { Conversation, Named, SilenceColumn } from '../../records/conversations/conversation.ts';
 import { noFileLinks } from '../../lib/file-links.ts';
 import type { Message } from '../../records/messages/message.ts';
 import type { ServingBot } from '../../records/conversations/serving-bot.ts';
@@ -29,7 +29,7 @@ export type Happening =
   | { kind: 'change'; name: EventName; subject: Subject }
   | { kind: 'called'; event: StageEvent };
 
-const account = { id: 1, name: 'Simulated account' };
+const nobody: Named = { id: 1, name: 'Simulated account' };
 const inbox = { id: 4, name: 'Simulated inbox', channelType: 'api', greets: false, autoAssigns: false };
 const contactId = 3;
 const conversationId = 2;
@@ -57,13 +57,13 @@ export class Stage implements StageState {
   /** `told` is called with every happening, once it is committed. */
   constructor(
     bot: ServingBot,
-    { contact = {}, now }: Pick<SimulateOptions, 'contact'> & { now: Date },
+    { contact = {}, now, account = nobody }: Pick<SimulateOptions, 'contact'> & { now: Date; account?: Named },
     told: (happening: Happening) => void,
   ) {
     this.now = now;
     this.#told = told;
-    this.contact = contactOf(contact, now);
-    this.conversation = conversationOf(this.contact, bot, now);
+    this.contact = contactOf(contact, { account, now });
+    this.conversation = conversationOf(this.contact, { account, bot, now });
     keepSilence(this.conversation, { byBot: null, byPeople: null, streak: 0 });
     begin(this.conversation, 'contact', { status: null, spoken: false });
   }
@@ -162,7 +162,10 @@ export class Stage implements StageState {
   }
 }
 
-function contactOf(given: NonNullable<SimulateOptions['contact']>, now: Date): Contact {
+function contactOf(
+  given: NonNullable<SimulateOptions['contact']>,
+  { account, now }: { account: Named; now: Date },
+): Contact {
   return {
     id: contactId,
     accountId: account.id,
@@ -182,7 +185,10 @@ function contactOf(given: NonNullable<SimulateOptions['contact']>, now: Date): C
   };
 }
 
-function conversationOf(contact: Contact, bot: ServingBot, now: Date): Conversation {
+function conversationOf(
+  contact: Contact,
+  { account, bot, now }: { account: Named; bot: ServingBot; now: Date },
+): Conversation {
   const { id, name, email = null, phoneNumber = null, identifier = null } = contact;
   const conversation: Omit<Conversation, SilenceColumn> = {
     id: conversationId,

@@ -1,4 +1,5 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
+import { readLastEvals } from '../../../domain/bots/evals.ts';
 import { listUnanswered, type Unanswered } from '../../../domain/bots/unanswered.ts';
 import { listUsage } from '../../../domain/bots/usage.ts';
 import { badRequest } from '../../../errors.ts';
@@ -17,11 +18,14 @@ export const usageRoutes = [
       query: 'requests/bot.usage.query',
       reply: 'resources/bot-usage',
       role: 'agent',
-      description: 'Tokens, runs and handoffs in this account. They stay when runs are deleted.',
+      description: 'Tokens, runs and handoffs in this account, which stay when runs are deleted, and its last evals.',
     },
     async ({ sql, account, params, query, now }) => {
       const { id: botId } = await readAgentBot(sql, account.id, params.id);
-      return { payload: await listUsage(sql, { accountId: account.id, botId }, daysOf(query, now)) };
+      const whose = { accountId: account.id, botId };
+      const days = daysOf(query, now);
+      const [payload, last] = await Promise.all([listUsage(sql, whose, days), readLastEvals(sql, whose)]);
+      return { payload, last_evals: last && { ran_at: unixSeconds(last.ranAt), results: last.results } };
     },
   ),
   doors.account(

@@ -1,0 +1,56 @@
+import { readOwnAgentBot } from '../../../domain/bots/bots.ts';
+import { countTrial, keepEvals } from '../../../domain/bots/evals.ts';
+import { invalid } from '../../../errors.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import { unixSeconds } from '../../../lib/unix-time.ts';
+import { botToRun } from '../../../records/bots/bot-to-run.ts';
+
+const base = '/api/v1/accounts/:account_id/agent_bots/:id';
+
+export const evalRoutes = [
+  doors.account(
+    ['POST', `${base}/try`, 'Try an agent bot'],
+    {
+      body: 'requests/bot.try',
+      largeBody: true,
+      reply: 'resources/bot-trial',
+      role: 'administrator',
+      keyed: false,
+      description:
+        'Runs the bot as it is configured for a message of no conversation: it asks its model, searches the articles and sends its requests, and nothing is written but the tokens, which count in its usage.',
+    },
+    {
+      prepare: async ({ services, read, account, params, body }) => {
+        const bot = await read((sql) => readOwnAgentBot(sql, account.id, params.id));
+        if (bot.kind !== 'plugin') throw invalid('', 'kind', 'Only bots inside the service can be tried');
+        const { events, hearsOwn, hearsNotes } = bot;
+        return services.tryBot({ ...body, account, bot: botToRun(bot), hearing: { events, hearsOwn, hearsNotes } });
+      },
+      handle: async ({ account, params, transact }, trial) => {
+        const { prompt_tokens: promptTokens = 0, completion_tokens: completionTokens = 0 } = trial.usage ?? {};
+        const whose = { accountId: account.id, botId: params.id };
+        await transact((tx) => countTrial(tx, whose, { promptTokens, completionTokens }));
+        return trial;
+      },
+    },
+  ),
+  doors.account(
+    ['POST', `${base}/evals`, 'Keep the evals of an agent bot'],
+    {
+      body: 'requests/bot.evals',
+      largeBody: true,
+      reply: 'resources/bot-evals',
+      role: 'administrator',
+      status: 201,
+      description:
+        'Replaces `last_evals` of its usage, with which the next run of `npx switchboard evals` is compared.',
+    },
+    async ({ sql, account, params, body: { results }, transact }) => {
+      const { id: botId } = await readOwnAgentBot(sql, account.id, params.id);
+      return transact(async (tx) => {
+        await keepEvals(tx, { accountId: account.id, botId }, results);
+        return { ran_at: unixSeconds(tx.now), results };
+      });
+    },
+  ),
+];
