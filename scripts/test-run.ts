@@ -13,8 +13,8 @@ const nodeOptions = (JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8'
 ];
 /** Files that start, kill and pause processes, and mostly wait for them. */
 const waiting = /^test\/(?:boot|cli|demo|faults)\//;
-/** No test may take as long; a process that reports nothing for this time hangs. */
-const silenceMs = 600_000;
+/** No test may take as long, on a busy machine either; a process that reports nothing for this time hangs. */
+const silenceMs = 1_200_000;
 
 /** Options of a run that hold for every file. */
 export interface RunOptions {

@@ -10,12 +10,17 @@ interface Asked {
   history: readonly Words[];
 }
 
+interface AskedFirst extends Asked {
+  /** Whether the message may go on with the question before: then what fits its words may be about something else. */
+  isFollowUp: boolean;
+}
+
 /**
- * Asks the model, which words an answer from the passages. Where none of them answers, it may word the search, in the language of
+ * Asks the model, which words an answer from the passages. For a follow-up, and where none of them answers, it may word the search, in the language of
  * the articles, and is asked once more: two questions at most.
  */
-export async function askModel(ctx: Ctx, { passages, history }: Asked): Promise<Outcome> {
-  const maySearch = passages !== null && !passages.some(({ answers }) => answers);
+export async function askModel(ctx: Ctx, { passages, history, isFollowUp }: AskedFirst): Promise<Outcome> {
+  const maySearch = passages !== null && (isFollowUp || !passages.some(({ answers }) => answers));
   try {
     const searchIn = maySearch ? await languagesOf(ctx) : null;
     const first = await chat(ctx, { passages, history, searchIn });

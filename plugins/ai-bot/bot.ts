@@ -6,7 +6,7 @@ import { languageOf } from './language.ts';
 import { lines, type Lines } from './lines.ts';
 import { answerOffline } from './offline.ts';
 import type { Words } from './prompt.ts';
-import { findPassages, forQuestion, isShort, questionBefore } from './questions.ts';
+import { findPassages, isShort, questionBefore, withEarlier } from './questions.ts';
 import { asksForPerson, refuses, smallTalkOf, type SmallTalk } from './small-talk.ts';
 
 /** The settings of an operator; texts that are absent are the default ones in the customer’s language, empty ones are not said. */
@@ -90,8 +90,8 @@ async function answerByModel(ctx: Ctx, said: string, more: readonly CustomerWord
   // An operator's own greeting is said as it stands.
   if (greeting !== undefined && smallTalkOf(said) === 'greeting') return greetBack(ctx, 'greeting');
   const history = [...ctx.history, ...laterThan(ctx.history, [ctx.message, ...more])];
-  const passages = await passagesFor(ctx, said);
-  return withPassages(await askModel(ctx, { passages, history }), passages);
+  const { passages, isFollowUp } = await passagesFor(ctx, said);
+  return withPassages(await askModel(ctx, { passages, history, isFollowUp }), passages);
 }
 
 /** Answers without a model. */
@@ -124,13 +124,16 @@ async function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
   return text.trim() === '' ? 'silence' : { text, sources: [], isOffer: false };
 }
 
-/** The passages for a question, and for a follow-up those of the question before as well; null without a knowledge base. */
-async function passagesFor(ctx: Ctx, said: string): Promise<Passage[] | null> {
-  if (ctx.config.knowledge.scope === 'none') return null;
+/**
+ * The passages for a message, and for what may be a follow-up those of the messages before as well; null without a knowledge base.
+ */
+async function passagesFor(ctx: Ctx, said: string): Promise<{ passages: Passage[] | null; isFollowUp: boolean }> {
+  if (ctx.config.knowledge.scope === 'none') return { passages: null, isFollowUp: false };
+  const earlier = questionBefore(ctx);
   const found = await findPassages(ctx, said);
-  const before = found.some(({ answers }) => answers) ? null : questionBefore(ctx);
-  if (before === null) return found;
-  return forQuestion([...found, ...(await findPassages(ctx, `${said}\n${before}`))]);
+  if (earlier === null || (!isShort(said) && found.some(({ answers }) => answers)))
+    return { passages: found, isFollowUp: false };
+  return { passages: withEarlier(found, await findPassages(ctx, earlier)), isFollowUp: true };
 }
 
 function withPassages(outcome: Outcome, passages: readonly Passage[] | null): Done {

@@ -4,6 +4,8 @@ import { smallTalkOf } from './small-talk.ts';
 
 /** Passages that the bot looks at for a message. */
 const passagesAtMost = 5;
+/** Those among them that are about the question before. */
+const earlierAtMost = 2;
 /** Characters of what customers wrote that are looked for; the rest of a long text tells more of other things. */
 const questionChars = 2000;
 /** Messages of the customer that a follow-up may go on with: it may follow another one. */
@@ -24,6 +26,12 @@ export function forQuestion(passages: readonly Passage[]): Passage[] {
   for (const passage of passages.toSorted((one, other) => other.score - one.score))
     if (!best.has(passage.id)) best.set(passage.id, passage);
   return [...best.values()].slice(0, passagesAtMost);
+}
+
+/** The passages for a follow-up: the best of its own, and the best of what was asked before. */
+export function withEarlier(found: readonly Passage[], earlier: readonly Passage[]): Passage[] {
+  const passages = [...found.slice(0, passagesAtMost - earlierAtMost), ...earlier.slice(0, earlierAtMost), ...found];
+  return [...new Map(passages.map((passage) => [passage.id, passage])).values()].slice(0, passagesAtMost);
 }
 
 // Cut, because a call has a size limit, and a long text must not make the bot fail.

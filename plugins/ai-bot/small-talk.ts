@@ -46,11 +46,23 @@ const refusals = setOf(
   `no nope not doesn't doesnt didn't didnt don't dont wrong nein nicht falsch ne nee non pas niet`,
 );
 
+const thanking = setOf('thanks thank thx cheers danke dankeschön merci gracias grazie bedankt');
+const objections = setOf('but still however and aber doch trotzdem und mais et pero y ma e maar en');
+/** Words of thanks that say something of their own, such as “Thanks, you saved my day”. */
+const mostWordsOfThanks = 7;
+
+function isThanks(words: readonly string[], text: string): boolean {
+  const [first = ''] = words;
+  const isPlain = !/[?\d]/.test(text) && !words.some((word) => refusals.has(word) || objections.has(word));
+  return thanking.has(first) && words.length <= mostWordsOfThanks && isPlain;
+}
+
 /** The kind of small talk that a text is; null when it is about something. */
 export function smallTalkOf(text: string): SmallTalk | null {
   const words = wordsOf(text, mostWords + 1);
   if (words.length > mostWords) return null;
   if (words.length === 0) return /\p{Extended_Pictographic}|[:;]-?[)D(P]/u.test(text) ? 'thanks' : null;
+  if (isThanks(words, text)) return 'thanks';
   if (!words.every((word) => greetings.has(word) || thanks.has(word) || fillers.has(word))) return null;
   if (words.some((word) => thanks.has(word))) return 'thanks';
   const isGreeting = words.some((word) => greetings.has(word) || asksWhatItIs.has(word) || wish.test(word));

@@ -23,6 +23,12 @@ const [firstLockMs, longestLockMs] = [500, 4_000];
 const pauseMs = 500;
 const defaultTimeoutMs = 60_000;
 
+// PostgreSQL ends a deadlock by failing the one that looks for it first, and a migration waits for locks before requests wait for
+// it: it would fail again and again beside busy ones, which repeat their work. Not every role may set it.
+const givesWayLast = `
+  SELECT set_config('deadlock_timeout', '${2 * longestLockMs}ms', true)
+  WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)`;
+
 const undefinedTable = '42P01';
 
 /**
@@ -74,6 +80,7 @@ async function migrateOnce(url: string, wanted: typeof migrations, lockMs: numbe
     return await orm.em.fork().transactional(async (em) => {
       // Roles may have a statement_timeout of their own, made for requests.
       await em.execute(`SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = 0`);
+      await em.execute(givesWayLast);
       // Serializes processes that start at the same time; the lock lasts until the end of this transaction.
       await em.execute('SELECT pg_advisory_xact_lock(7237001)');
       const applied = await appliedMigrations((text) => em.execute(text));

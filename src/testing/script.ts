@@ -92,8 +92,8 @@ export class Script {
         answers: score > 0,
         question: query,
       };
-      const matches = { words: shared, of: words.length };
-      return { ...usual, words: [...new Set(standing)], matches, ...passage };
+      // A script says what is found, and not how well.
+      return { ...usual, words: [...new Set(standing)], matches: null, ...passage };
     });
     const hits = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
     return Promise.resolve(hits.slice(0, limit));

@@ -18,8 +18,8 @@ test('quotes the knowledge base where there is no model', async () => {
   sim.expectReply('We are open on weekdays from 9 to 18.\n\n[1] Opening hours: https://help.acme.example/hours');
 });
 
-test('hands over what the knowledge base does not know, without asking the model', async () => {
-  const sim = await simulate(bot, { kb, llm: [], config: { handoff_message: 'One moment, please.' } });
+test('hands over what the knowledge base does not know', async () => {
+  const sim = await simulate(bot, { kb, config: { handoff_message: 'One moment, please.' } });
   await sim.customer('Do you sell lamps?');
   sim.expectReply('One moment, please.');
   assert.equal(sim.conversation.status, 'open');
@@ -34,7 +34,7 @@ test('lets the model word the answer', async () => {
 });
 
 test('hands over at a keyword before anything else', async () => {
-  const sim = await simulate(bot, { kb, llm: [], config: { handoff_keywords: ['real person'] } });
+  const sim = await simulate(bot, { kb, llm: [], config: { handoff_keywords: ['real person'], handoff_message: '' } });
   await sim.customer('When are you open? Or a REAL   person!');
   sim.expectSilence();
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('answers alone where it is told to, and not at all without a model then', a
   const sim = await simulate(bot, { kb, config: { knowledge }, llm: [answer('Hello!', [])] });
   await sim.customer('Hi');
   sim.expectReply('Hello!');
-  const silent = await simulate(bot, { kb, config: { knowledge } });
+  const silent = await simulate(bot, { kb, config: { knowledge, handoff_message: '' } });
   await silent.customer('When are you open?');
   silent.expectSilence();
   assert.equal(silent.conversation.status, 'open');
@@ -75,7 +75,8 @@ test('answers alone where it is told to, and not at all without a model then', a
 
 test('hands over what has no words, whatever was asked before', async () => {
   for (const knowledge of [{ scope: 'all' }, { scope: 'none' }]) {
-    const sim = await simulate(bot, { kb, config: { knowledge }, llm: [answer('From 9 to 18 [1].')] });
+    const config = { knowledge, handoff_message: '' };
+    const sim = await simulate(bot, { kb, config, llm: [answer('From 9 to 18 [1].')] });
     await sim.customer('When are you open?');
     assert.equal(sim.replies().length, 1);
     await sim.customer('');
@@ -83,4 +84,15 @@ test('hands over what has no words, whatever was asked before', async () => {
     assert.match(sim.notes()[0] ?? '', /no words/);
     assert.equal(sim.conversation.status, 'open');
   }
+});
+
+test('greets, searches in words of the model, and says in the customer’s language that it leaves', async () => {
+  const german = [{ title: 'Rückgabe', text: 'Waren nehmen wir 30 Tage lang zurück.', language: 'de' }];
+  const search = { tool_calls: [{ name: 'search', arguments: { queries: ['Waren zurück'] } }] };
+  const talk = { tool_calls: [{ name: 'talk', arguments: { text: 'Bonjour !' } }] };
+  const sim = await simulate(bot, { kb: german, llm: [talk, search, answer('Pendant 30 jours [1].')] });
+  await sim.customer('Bonjour');
+  sim.expectReply('Bonjour !');
+  await sim.customer('Puis-je renvoyer un article ?');
+  sim.expectReply('Pendant 30 jours [1].\n\n[1] Rückgabe');
 });
