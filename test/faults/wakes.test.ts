@@ -141,6 +141,8 @@ describe('what another process has committed', function () {
     await web.query(`UPDATE lanes SET due_at = due_at + interval '10 minutes'`);
     await silenceAlarms();
     engine = await start(never);
+    // It has looked when it has set an alarm of its own.
+    await web.eventually(async () => (await retries()).length > 1);
     await web.query(`UPDATE lanes SET due_at = now()`);
     await web.query(`UPDATE agenda_jobs SET next_run_at = now() WHERE name = 'retry-deliveries-once'`);
     await receiver.waitFor(2);
