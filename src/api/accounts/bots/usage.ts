@@ -17,6 +17,7 @@ export const usageRoutes = [
     {
       query: 'requests/bot.usage.query',
       reply: 'resources/bot-usage',
+      record: true,
       role: 'agent',
       description: 'Tokens, runs and handoffs in this account, which stay when runs are deleted, and its last evals.',
     },
