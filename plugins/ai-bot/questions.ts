@@ -4,7 +4,7 @@ import { smallTalkOf } from './small-talk.ts';
 
 /** Passages that the bot looks at for a message. */
 const passagesAtMost = 5;
-/** Those among them that are about the question before. */
+/** Passages among them about the question before. */
 const earlierAtMost = 2;
 /** Characters of what customers wrote that are looked for; the rest of a long text tells more of other things. */
 const questionChars = 2000;

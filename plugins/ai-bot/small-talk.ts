@@ -51,12 +51,6 @@ const objections = setOf('but still however and aber doch trotzdem und mais et p
 /** Words of thanks that say something of their own, such as “Thanks, you saved my day”. */
 const mostWordsOfThanks = 7;
 
-function isThanks(words: readonly string[], text: string): boolean {
-  const [first = ''] = words;
-  const isPlain = !/[?\d]/.test(text) && !words.some((word) => refusals.has(word) || objections.has(word));
-  return thanking.has(first) && words.length <= mostWordsOfThanks && isPlain;
-}
-
 /** The kind of small talk that a text is; null when it is about something. */
 export function smallTalkOf(text: string): SmallTalk | null {
   const words = wordsOf(text, mostWords + 1);
@@ -81,4 +75,10 @@ export function asksForPerson(text: string): boolean {
 export function refuses(text: string): boolean {
   const words = wordsOf(text, mostWordsOfWish + 1);
   return words.length > 0 && words.length <= mostWordsOfWish && words.some((word) => refusals.has(word));
+}
+
+function isThanks(words: readonly string[], text: string): boolean {
+  const [first = ''] = words;
+  const isPlain = !/[?\d]/.test(text) && !words.some((word) => refusals.has(word) || objections.has(word));
+  return thanking.has(first) && words.length <= mostWordsOfThanks && isPlain;
 }
