@@ -107,13 +107,14 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
-/** The folders of the libraries that isolates get, and of what these are made of. */
+/** The folders of the libraries that isolates get, and of what these are made of: Node looks for it beside their real paths. */
 function libraryFolders(): string[] {
+  const realPath = (paths: readonly string[]): string => paths.at(-1) ?? folder;
   const url = packagePaths('whatwg-url', folder);
-  const [at = folder] = url;
-  const parts = ['tr46', 'webidl-conversions'].flatMap((name) => packagePaths(name, at));
-  const punycode = packagePaths('punycode', parts[0] ?? at);
-  return [...url, ...parts, ...punycode, ...packagePaths('@ungap/structured-clone', folder)];
+  const tr46 = packagePaths('tr46', realPath(url));
+  const conversions = packagePaths('webidl-conversions', realPath(url));
+  const punycode = packagePaths('punycode', realPath(tr46));
+  return [...url, ...tr46, ...conversions, ...punycode, ...packagePaths('@ungap/structured-clone', folder)];
 }
 
 function findCode(): { program: string; readablePaths: string[] } {
