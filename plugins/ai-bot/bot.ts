@@ -99,7 +99,7 @@ async function answerAlone(ctx: Ctx, said: string): Promise<Done> {
   const talk = smallTalkOf(said);
   if (talk) return greetBack(ctx, talk);
   const wasOffered = (await ctx.storage.get<boolean>(offeredKey)) === true;
-  if (wasOffered) await ctx.storage.set(offeredKey, false, { ttl: 60 });
+  if (wasOffered) await ctx.storage.delete(offeredKey);
   if (asksForPerson(said) || (wasOffered && refuses(said)))
     return { cause: 'keyword', reason: 'The customer asks for a person' };
   const { scope } = ctx.config.knowledge;

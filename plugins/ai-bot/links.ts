@@ -52,7 +52,7 @@ function removeOnce(text: string, allowed: readonly string[]): string {
 }
 
 /** The host of a link as browsers read it: in lower case, without user, port and the dot of the root. */
-export function hostOf(link: string): string {
+function hostOf(link: string): string {
   const [authority = ''] = link
     .normalize('NFKC')
     .replaceAll('\\', '/')

@@ -12,6 +12,7 @@ import { migrate } from '../../src/postgres/migrate.ts';
 import { createDatabase, dropDatabase } from '../support/postgres.ts';
 import { ServiceProcess } from '../support/service.ts';
 import { childrenOf, until } from './helpers.ts';
+import { canEnter } from '../../src/postgres/embedded/system-user.ts';
 import { collectingLog, isRoot, killOwners, newFolder, nobody, query, removeFolders, startOwner } from './helpers.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
@@ -135,7 +136,7 @@ describe('what a start has prepared', function () {
   });
 
   it('serves an ordinary user too, who may read it or not', async function () {
-    if (!isRoot || !isForAll(process.execPath)) this.skip();
+    if (!isRoot || !canEnter(dirname(process.execPath), { uid: nobody, gid: nobody })) this.skip();
     const folder = newFolder();
     const templates = join(folder, 'database');
     const { log } = collectingLog();
@@ -152,11 +153,6 @@ describe('what a start has prepared', function () {
     expect(await found()).to.equal(null);
   });
 });
-
-/** Whether any user may get there: not where this checkout is in a folder of mode 700. */
-function isForAll(path: string): boolean {
-  return path === dirname(path) || ((statSync(path).mode & 0o001) !== 0 && isForAll(dirname(path)));
-}
 
 describe('a start', function () {
   this.timeout(120_000);

@@ -165,7 +165,7 @@ describe('an AI bot without a model', function () {
     expect(await listed(`?until=${now - 3600}`)).to.deep.equal([]);
     expect(before.length).to.be.below((await listed()).length);
     expect((await app.get(`agent_bots/${bot}/unanswered?since=soon`)).status).to.equal(400);
-    // What is erased is told by no report.
+    // No report tells of conversations that were deleted.
     for (const { id } of asked) expect((await app.delete(`conversations/${id}`)).status).to.equal(200);
     expect(JSON.stringify(await listed())).not.to.match(/glaciers|walruses/i);
   });

@@ -40,7 +40,7 @@ describe('bots of the kind ai', function () {
   });
   beforeEach(async () => {
     server.expect([]);
-    await configure({ ...defaults, ...silent });
+    await configure(defaults);
     await useModel(true);
   });
 
@@ -49,12 +49,11 @@ describe('bots of the kind ai', function () {
     temperature: 0.2,
     max_exchanges: 10,
     handoff_keywords: [],
-    greeting_message: null,
-    handoff_message: null,
-    outage_message: null,
+    greeting_message: '',
+    handoff_message: '',
+    outage_message: '',
     knowledge: null,
   };
-  const silent = { greeting_message: '', handoff_message: '', outage_message: '' };
 
   async function configure(fields: object): Promise<Record<string, unknown>> {
     const { status, body } = await app.patch(`agent_bots/${bot}`, fields);
