@@ -351,11 +351,13 @@ describe('deliveries on request', () => {
     await secure.receiver.waitFor(before + 1);
     expect(secure.receiver.received.at(-1)!.headers['webhook-id']).to.equal(first!.headers['webhook-id']);
     await sending.app.eventually(async () => (await sending.stateOf(copy.id)) === 'delivered');
-    await sending.made(`${at}/test`, { event: 'conversation_resolved' }, 202);
+    const test = await sending.made(`${at}/test`, { event: 'conversation_resolved' }, 202);
     const tested = (await secure.receiver.waitFor(before + 2)).at(-1)!;
     verify(bot.secret, tested);
     expect(tested.body['event']).to.equal('conversation_resolved');
     expect((await sending.app.post(`${at}/test`, { event: 'contact_created' })).status).to.equal(422);
+    // The receiver has the request before its answer is recorded.
+    await sending.app.eventually(async () => (await sending.stateOf(test.id)) === 'delivered');
     expect((await sending.app.post(`${at}/cancel_pending`)).body).to.deep.equal({ count: 0 });
   });
 
