@@ -76,6 +76,7 @@ describe('every page of the console', function () {
     Object.assign(ids, {
       '/console/conversations/:id': conversation,
       '/console/bots/:id': bot.id,
+      '/console/bots/:id/unanswered': bot.id,
       '/console/runs/:id': run.id,
       '/console/plugins/:plugin': 'parrot',
       '/console/knowledge/articles/:id': article.id,
@@ -126,7 +127,7 @@ describe('every page of the console', function () {
     const { path, nav, administrators, platform } = row;
     const forAll = !administrators && !platform;
     it(`${path}: for administrators, at all widths, by keyboard, accessibly`, async () => {
-      const address = path.includes('/:') ? path.replace(/:\w+$/, String(ids[path])) : path;
+      const address = path.includes('/:') ? path.replace(/:\w+/, String(ids[path])) : path;
       expect(address, 'add a record for it above').to.not.match(/undefined/);
       await inspect(administrator, address);
       const links = await linksOf(administrator.page);
@@ -134,7 +135,7 @@ describe('every page of the console', function () {
     });
 
     it(`${path}: ${forAll ? 'for agents too' : 'a sentence for agents, and no link'}`, async () => {
-      const address = path.replace(/:\w+$/, String(ids[path]));
+      const address = path.replace(/:\w+/, String(ids[path]));
       await inspect(agent, address);
       const links = await linksOf(agent.page);
       if (nav !== undefined) expect(links.includes(nav)).to.equal(forAll);
@@ -151,7 +152,7 @@ describe('every page of the console', function () {
   const unknown = rows.filter(({ path }) => path.includes('/:')).map(({ path }) => path);
   for (const path of unknown) {
     it(`${path}: of a record that is not there shows the service's sentence`, async () => {
-      const address = path.replace(/:\w+$/, path.endsWith(':id') ? '999999' : 'nothing-of-this-name');
+      const address = path.replace(/:\w+/, path.includes(':id') ? '999999' : 'nothing-of-this-name');
       administrator.problems.splice(0);
       await visit(administrator, address);
       const sentence = await administrator.page.getByRole('alert').first().textContent();

@@ -18,7 +18,9 @@ export async function walkByKeyboard(page: Page): Promise<string[]> {
 const markControls = `(() => {
   const wanted = 'a[href], button:not(:disabled), input:not(:disabled), select, textarea, summary, [tabindex="0"]';
   const all = [...document.querySelectorAll('main ' + wanted.split(', ').join(', main '))];
-  const shown = all.filter((one) => one.checkVisibility({ visibilityProperty: true }));
+  // The tabulator reaches the chosen one of radio buttons, and arrow keys the others.
+  const stops = all.filter((one) => one.type !== 'radio' || one.checked);
+  const shown = stops.filter((one) => one.checkVisibility({ visibilityProperty: true }));
   for (const one of shown) one.dataset.walk = 'missed';
   return shown.length;
 })()`;

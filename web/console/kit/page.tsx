@@ -3,13 +3,15 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface Props {
   title: string;
+  /** Above the title: a link to the record that the page is about. */
+  above?: ComponentChildren;
   /** Beside the title: what can be done here. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** A view: its one heading, which is the browser's title too, and its content. */
-export function Page({ title, actions, children }: Props) {
+export function Page({ title, above, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Switchboard`;
@@ -18,6 +20,11 @@ export function Page({ title, actions, children }: Props) {
   useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <main id="main">
+      {above && (
+        <nav class="above" aria-label="Breadcrumb">
+          {above}
+        </nav>
+      )}
       <div class="head">
         <h1 ref={heading} tabIndex={-1}>
           {title}

@@ -12,6 +12,7 @@ import { call, isAdministrator, isPlatformAdministrator } from '../../session.ts
 import { BotActions } from './bot-actions.tsx';
 import type { Bot } from './bot-list.ts';
 import { BotSettings } from './bot-settings.tsx';
+import { BotTabs } from './bot-tabs.tsx';
 import { BotUsage } from './bot-usage.tsx';
 import { Health, nameOfKind } from './bot-words.tsx';
 import { Inboxes } from './bots.tsx';
@@ -33,6 +34,7 @@ export function BotPage({ parameters }: ViewProps) {
       <Show of={bot}>
         {(value) => (
           <>
+            <BotTabs bot={value} present="overview" />
             <Facts facts={factsOf(value, inboxes.value?.payload ?? [])} />
             <Obstacle bot={value} />
             {isOwn(value) && <BotActions bot={value} changed={bot.set} told={setSecrets} />}

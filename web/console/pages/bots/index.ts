@@ -5,12 +5,14 @@ import { PluginPage } from './plugin.tsx';
 import { PluginsPage } from './plugins.tsx';
 import { RunPage } from './run.tsx';
 import { RunsPage } from './runs.tsx';
+import { UnansweredPage } from './unanswered.tsx';
 
 export const bots: Section = {
   title: 'Bots',
   rows: [
     { path: '/console/bots', nav: 'Bots', view: BotsPage },
     { path: '/console/bots/:id', view: BotPage },
+    { path: '/console/bots/:id/unanswered', administrators: true, view: UnansweredPage },
     { path: '/console/runs', nav: 'Runs', view: RunsPage },
     { path: '/console/runs/:id', view: RunPage },
     { path: '/console/plugins', nav: 'Plugins', administrators: true, platform: true, view: PluginsPage },

@@ -24,8 +24,8 @@ interface Saved {
 }
 
 interface Props {
-  /** The id of the article, or `new`: unsaved changes are kept by it. */
-  id: number | 'new';
+  /** The id of the article, or a name that begins with `new`: unsaved changes are kept by it. */
+  id: number | `new${string}`;
   saved: Saved;
   submit: string;
   send: (article: Written) => Promise<unknown>;

@@ -49,13 +49,14 @@ export function ArticlePage({ parameters }: ViewProps) {
 }
 
 function factsOf(article: Article): (readonly [string, ComponentChildren])[] {
-  const { url, path, language, tags, published, updated_at: changedAt } = article;
+  const { url, path, language, tags, published, used_in_answers: answers, updated_at: changedAt } = article;
   return [
     ['State', <PublishedMark key="state" isPublished={published} />],
     ['Language', language],
     ['Tags', tags.length === 0 ? null : tags.join(', ')],
     ['Public URL', url === null ? null : <Address url={url} />],
     ['Imported from', path],
+    ['Answers, last 7 days', answers.toLocaleString()],
     ['Updated', <Time key="changed" at={changedAt} />],
   ];
 }

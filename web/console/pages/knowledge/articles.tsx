@@ -144,6 +144,11 @@ function columnsFor(mayChange: boolean, changed: () => Promise<void>) {
     },
     { title: 'Language', kind: 'fit' as const, cell: ({ language }: Article) => language },
     { title: 'Tags', kind: 'text' as const, cell: ({ tags }: Article) => <Tags tags={tags} /> },
+    {
+      title: 'Answers (7 days)',
+      kind: 'fit' as const,
+      cell: ({ used_in_answers: count }: Article) => count.toLocaleString(),
+    },
     { title: 'Updated', kind: 'fit' as const, cell: ({ updated_at: at }: Article) => <Time at={at} /> },
   ];
   if (!mayChange) return columns;
