@@ -1119,6 +1119,28 @@ last_error: (string | null)
  * When it is due, though it may still wait behind others or an open circuit; null at its end.
  */
 next_attempt_at: NullableUnixTime
+/**
+ * Why a pending delivery is not attempted now: an older one of its conversation (`delivery`), the open circuit of its endpoint, a pause, a recovery that is still preparing, or the schedule of retries. Null when it is due, in progress or at its end.
+ */
+waits_for: ({
+reason: ("delivery" | "circuit" | "paused" | "recovery" | "schedule")
+/**
+ * The older delivery; null for the other reasons.
+ */
+delivery_id: NullableId
+/**
+ * The next attempt of the older delivery, the circuit's next probe, or the delivery's own next attempt; null where it is not known.
+ */
+until: NullableUnixTime
+} | null)
+/**
+ * Who or what cancelled it: the receiver answered 410 Gone (`gone`), failed for five days, or a person cancelled it, switched the endpoint off or deleted it. Null for deliveries that are not cancelled, and for those of bots that may not speak any more.
+ */
+cancelled_by: ({
+kind: ("gone" | "five_days" | "person" | "webhook_deleted")
+id?: Id
+name?: string
+} | null)
 })
 /**
  * One event for one endpoint, and how far it got.
@@ -1615,6 +1637,7 @@ export interface Schemas {
 "resources/profile": Profile
 "resources/recovery-begun": RecoveryBegun
 "resources/recovery": Recovery
+"resources/retried-deliveries": RetriedDeliveries
 "resources/run-list": RunList
 "resources/run-replay": ReplayedRun
 "resources/run": Run
@@ -4134,6 +4157,10 @@ id: Id
  * How many deliveries are sent again: a million where there are more, and beyond 50,000 at most so many.
  */
 count: number
+/**
+ * What to do where nothing is sent again although deliveries are failing; null otherwise.
+ */
+hint: (string | null)
 }
 /**
  * How far the deliveries got that are sent again.
@@ -4172,6 +4199,15 @@ exhausted: number
  */
 cancelled: number
 created_at: UnixTime
+}
+/**
+ * What is tried again at the caller's request.
+ */
+export interface RetriedDeliveries {
+/**
+ * How many deliveries were failing; 100,000 where there were more.
+ */
+count: number
 }
 /**
  * Runs, newest first: 25 on a page, fewer where they are long.

@@ -118,6 +118,7 @@ const table = `
   POST   webhooks/:id/pause                                       200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/resume                                      200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/test                                        202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/retry                                       202  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/cancel_pending                              200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/recover                                     202  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id/recover/:recovery_id                        200  403 403  403 403 403   404  404  404   401  401  401 401
@@ -127,6 +128,7 @@ const table = `
   POST   agent_bots/:id/pause                                     200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/resume                                    200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/test                                      202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/retry                                     202  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/cancel_pending                            200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/health                                    200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401

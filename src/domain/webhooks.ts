@@ -6,6 +6,7 @@ import type { Transaction } from '../events/transaction.ts';
 import { cancelBacklog, wakeBacklog } from '../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
+import { personOf } from './cancelled-by.ts';
 import { rotateSecret } from './signing-secrets.ts';
 import {
   checkRoom,
@@ -45,6 +46,11 @@ export function listWebhooks(sql: Sql, accountId: number, page: number): Promise
 async function checkInbox(tx: Transaction, id: number): Promise<void> {
   if (!(await countRows(tx.sql, Inbox, { id, accountId: tx.account.id }))) throw notFound('Inbox');
 }
+
+const disabledReasons = {
+  gone: 'The receiver answered 410 Gone',
+  five_days: 'Every delivery has failed for 5 days',
+} as const;
 
 const maxWebhooksAtUrl = 100;
 
@@ -93,12 +99,14 @@ export async function updateWebhook(
   const changed = update(webhook, changes, tx.now);
   if (!changed) return webhook;
   const { active: switched, url: hasMoved } = changed;
-  if (switched) webhook.disabledReason = null;
+  if (switched)
+    Object.assign(webhook, { disabledReason: null, disabledBy: webhook.active ? null : personOf(tx.actor) });
   // The health of the endpoint belongs to the old address, or to the time before it was switched off.
   if (switched || hasMoved) Object.assign(webhook, unknownHealth);
   await save(tx.sql, webhook);
   if (hasMoved) await wakeBacklog(tx.sql, { kind: 'webhook', id });
-  if (switched && !webhook.active) await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
+  if (switched && !webhook.active)
+    await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled', personOf(tx.actor));
   return webhook;
 }
 
@@ -114,7 +122,7 @@ export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSec
 export async function deleteWebhook(tx: Transaction, id: number): Promise<void> {
   const { accountId } = await readWebhook(tx.sql, tx.account.id, id);
   await deleteRows(tx.sql, Webhook, { id, accountId });
-  await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_gone');
+  await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_gone', { ...personOf(tx.actor), kind: 'webhook_deleted' });
 }
 
 /**
@@ -125,20 +133,21 @@ export async function deleteWebhook(tx: Transaction, id: number): Promise<void> 
 export async function disableWebhook(
   tx: Transaction,
   { id, url }: { id: number; url: string | null },
-  reason: string,
+  kind: 'gone' | 'five_days',
 ): Promise<boolean> {
+  const reason = disabledReasons[kind];
   const switchedOff = await updateRows(
     tx.sql,
     Webhook,
     { id, accountId: tx.account.id, url, active: true },
     // A webhook that is off has no circuit and is not probed.
-    { ...unknownHealth, active: false, disabledReason: reason, updatedAt: tx.now },
+    { ...unknownHealth, active: false, disabledReason: reason, disabledBy: { kind }, updatedAt: tx.now },
   );
   if (switchedOff === 0) return false;
   const { name = null } = await readWebhook(tx.sql, tx.account.id, id);
   const webhook = { id, name, url: url ?? '' };
   tx.record('webhook_disabled', { disabled: { webhook, reason }, account: tx.account });
   tx.announce('notice', { account: tx.account, what: 'disabled', webhook, reason });
-  await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled');
+  await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled', { kind });
   return true;
 }

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
+import type { CancelledBy } from '../deliveries/core/refusal.ts';
 
 const WebhookSchema = defineEntity({
   name: 'Webhook',
@@ -14,6 +15,7 @@ const WebhookSchema = defineEntity({
     subscriptions: p.array().columnType('text[]').$type<string[]>(),
     active: p.boolean().default(true),
     disabledReason: p.text().nullable(),
+    disabledBy: p.json<CancelledBy>().nullable(),
     secret: p.text(),
     previousSecret: p.text().nullable(),
     previousSecretExpiresAt: p.datetime().nullable(),

@@ -136,6 +136,8 @@ describe('lists of deliveries among many', function () {
   });
 
   it('a batch of what is cancelled costs the batch', async () => {
-    await expectBounded(20_000, () => cancelBacklog({ sql, account: { id: 2 } }, waiting, 'cancelled_on_request'));
+    await expectBounded(20_000, () =>
+      cancelBacklog({ sql, account: { id: 2 } }, waiting, 'cancelled_on_request', { kind: 'person' }),
+    );
   });
 });

@@ -172,6 +172,7 @@ export interface Operations {
   'POST agent_bots/:id/reset_access_token': { reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/reset_secret': { reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/resume': { reply: 'resources/agent-bot' };
+  'POST agent_bots/:id/retry': { reply: 'resources/retried-deliveries' };
   'POST agent_bots/:id/test': { body: 'requests/endpoint.test'; reply: 'resources/delivery' };
   'POST agent_bots/:id/try': { body: 'requests/bot.try'; reply: 'resources/bot-trial' };
   'POST agents': { body: 'requests/agent.create'; reply: 'resources/agent' };
@@ -213,6 +214,7 @@ export interface Operations {
   'POST webhooks/:id/pause': { reply: 'resources/webhook' };
   'POST webhooks/:id/recover': { body: 'requests/endpoint.recover'; reply: 'resources/recovery-begun' };
   'POST webhooks/:id/resume': { reply: 'resources/webhook' };
+  'POST webhooks/:id/retry': { reply: 'resources/retried-deliveries' };
   'POST webhooks/:id/rotate_secret': { reply: 'resources/webhook-with-secret' };
   'POST webhooks/:id/test': { body: 'requests/endpoint.test'; reply: 'resources/delivery' };
 }

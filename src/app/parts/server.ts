@@ -79,6 +79,7 @@ export function createServer(
         random,
         ...mailOf(mailer, config),
         signInMs: config.signInHours * 3_600_000,
+        holdAttempts: config.holdAttempts,
         publicUrl,
         hasModel: config.llmBaseUrl !== null,
         started: () => phase.started,

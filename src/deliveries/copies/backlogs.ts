@@ -1,7 +1,7 @@
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
-import type { CancelReason } from '../core/refusal.ts';
+import type { CancelledBy, CancelReason } from '../core/refusal.ts';
 import { stopRecoveries } from './recover.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 import { wakeLanes } from '../lanes/wake.ts';
@@ -12,12 +12,13 @@ const batch = 1000;
 // A newer cancellation replaces an unfinished older one. Ordered, the newest delivery is found in its index: whether there is
 // any at all might be looked for in the whole table.
 const noteCancelStatement = prepared(`
-  INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason)
-  SELECT $1, $2, $3, 'cancel', (SELECT last_value FROM deliveries_id_seq), $4
+  INSERT INTO backlog_tasks AS known (account_id, endpoint_kind, endpoint_id, task, through, reason, cancelled_by)
+  SELECT $1, $2, $3, 'cancel', (SELECT last_value FROM deliveries_id_seq), $4, $5
   WHERE (SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3
     ORDER BY created_at DESC, id DESC LIMIT 1) IS NOT NULL
   ON CONFLICT (account_id, endpoint_kind, endpoint_id, task) DO UPDATE
-    SET through = greatest(known.through, excluded.through), reason = excluded.reason
+    SET through = greatest(known.through, excluded.through), reason = excluded.reason,
+      cancelled_by = excluded.cancelled_by
   RETURNING id`);
 
 const noteWakeStatement = prepared(`
@@ -28,7 +29,7 @@ const noteWakeStatement = prepared(`
   RETURNING id`);
 
 const lockTaskStatement = prepared(`
-  SELECT id, account_id, endpoint_kind, endpoint_id, task, through, reason FROM backlog_tasks WHERE id = $1
+  SELECT id, account_id, endpoint_kind, endpoint_id, task, through, reason, cancelled_by FROM backlog_tasks WHERE id = $1
   FOR UPDATE SKIP LOCKED`);
 
 /** SQL of the lanes that have something to cancel, a row for each delivery, so many of a lane at most. */
@@ -51,7 +52,7 @@ const cancelStatement = prepared(`
       SELECT d.id FROM deliveries d WHERE d.lane_id = free.id AND d.state = 'pending' AND d.id <= $4
       LIMIT ${batch} FOR UPDATE SKIP LOCKED) d LIMIT ${batch}
   ), cancelled AS (
-    UPDATE deliveries d SET state = 'cancelled', last_error = $5, lease_token = NULL, finished_at = now()
+    UPDATE deliveries d SET state = 'cancelled', last_error = $5, cancelled_by = $6, lease_token = NULL, finished_at = now()
     WHERE d.id = ANY (ARRAY(SELECT id FROM old)) RETURNING d.id
   ), emptied AS (
     UPDATE lanes l SET due_at = (SELECT min(d.next_attempt_at) FROM deliveries d
@@ -70,6 +71,7 @@ interface Task {
   task: 'cancel' | 'wake';
   through: number | null;
   reason: CancelReason | null;
+  cancelled_by: CancelledBy | null;
 }
 
 /** A task after a batch; `open` while the rest of it is locked or leased. */
@@ -89,7 +91,11 @@ export async function workOnBacklog(sql: Sql, taskId: number): Promise<boolean> 
 
 async function cancelSome(sql: Sql, task: Task): Promise<Progress> {
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id, task.through];
-  const [made] = await sql<{ cancelled: number }>(cancelStatement, [...scope, task.reason]);
+  const [made] = await sql<{ cancelled: number }>(cancelStatement, [
+    ...scope,
+    task.reason,
+    task.cancelled_by && JSON.stringify(task.cancelled_by),
+  ]);
   const cancelled = made?.cancelled ?? 0;
   if (cancelled === batch) return 'more';
   if ((await sql(leftStatement, scope)).length === 0) return 'done';
@@ -116,9 +122,10 @@ export async function cancelBacklog(
   { sql, account }: { sql: Sql; account: { id: number } },
   { kind, id }: Endpoint,
   reason: CancelReason,
+  by: CancelledBy,
 ): Promise<void> {
   await stopRecoveries(sql, account.id, { kind, id });
-  await begin(sql, await sql<{ id: number }>(noteCancelStatement, [account.id, kind, id, reason]));
+  await begin(sql, await sql<{ id: number }>(noteCancelStatement, [account.id, kind, id, reason, JSON.stringify(by)]));
 }
 
 /**

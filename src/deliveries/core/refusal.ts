@@ -3,6 +3,16 @@ import type { DueEndpoint } from './slots.ts';
 /** Why deliveries are cancelled: the endpoint is switched off or deleted, or somebody wanted its deliveries cancelled. */
 export type CancelReason = 'endpoint_disabled' | 'endpoint_gone' | 'cancelled_on_request';
 
+/**
+ * The cause of a cancellation: the receiver answered 410 (`gone`), it failed for five days, or a person cancelled the deliveries,
+ * switched the endpoint off or deleted it. The person's id and name are missing where no person of the account did it.
+ */
+export interface CancelledBy {
+  kind: 'gone' | 'five_days' | 'person' | 'webhook_deleted';
+  id?: number;
+  name?: string;
+}
+
 /** An endpoint as it was at the claim. */
 interface Known {
   url: string | null;

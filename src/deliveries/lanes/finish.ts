@@ -42,6 +42,15 @@ export function finishedWith(
   return { ...verdict, deliveryId, laneId, token };
 }
 
+// A delivery that was in progress when its endpoint's deliveries were cancelled ends at its claim, by the same cause. One of an
+// event whose commit still saw the webhook switched on is too new for that cancellation.
+const cancelledBy = `coalesce(
+        (SELECT t.cancelled_by FROM backlog_tasks t WHERE t.account_id = d.account_id AND t.endpoint_kind = d.endpoint_kind
+          AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel' AND t.through >= d.id),
+        (SELECT w.disabled_by FROM webhooks w
+          WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id),
+        CASE r.error_code WHEN 'endpoint_gone' THEN '{"kind":"webhook_deleted"}'::jsonb END)`;
+
 // Writes the deliveries in `result` whose lanes are in `free`. `going` are expressions that take the next deliveries of
 // some lanes, and `released` is a condition for the other lanes.
 const expressions = ({ going = '', released = '' } = {}): string => `
@@ -50,6 +59,7 @@ const expressions = ({ going = '', released = '' } = {}): string => `
       claims = 0, failures = d.failures + CASE r.state WHEN 'delivered' THEN 0 ELSE 1 END,
       next_attempt_at = now() + make_interval(secs => r.delay_ms / 1000.0),
       state = CASE WHEN d.is_answered THEN 'delivered' ELSE r.state END,
+      cancelled_by = CASE WHEN r.state = 'cancelled' AND NOT d.is_answered THEN ${cancelledBy} END,
       finished_at = CASE WHEN r.state <> 'pending' OR d.is_answered THEN now() END
     FROM free JOIN result r ON r.lane_id = free.id AND r.token = free.token
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'

@@ -51,6 +51,16 @@ const waitingStatement = `
     WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL
     LIMIT ${maxWaiting}) waiting`;
 
+const failingStatement = `
+  SELECT count(*)::int AS failing FROM (SELECT FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3
+    AND state = 'pending' AND failures > 0 LIMIT ${maxWaiting}) failing`;
+
+/** Counts the account's deliveries to the endpoint that have failed and are tried again; 100,000 where there are more. */
+export async function countFailing(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<number> {
+  const [row] = await sql<{ failing: number }>(failingStatement, [accountId, kind, id]);
+  return row?.failing ?? 0;
+}
+
 /** Reads the account's pending deliveries to the endpoint. */
 export async function lookAtWaiting(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<Waiting> {
   const [row] = await sql<{ pending: number; oldest: string | null }>(waitingStatement, [accountId, kind, id]);

@@ -1,5 +1,6 @@
 import { momentOrNull, moment, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
+import type { CancelledBy } from '../core/refusal.ts';
 import type { Trigger } from '../core/trigger.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 
@@ -22,6 +23,8 @@ export interface LoggedDelivery {
   lastError: string | null;
   /** Null when no further attempt follows. */
   nextAttemptAt: Date | null;
+  /** Null for all that are not cancelled, and for those of bots that may not speak. */
+  cancelledBy: CancelledBy | null;
   createdAt: Date;
 }
 
@@ -63,6 +66,7 @@ export interface LogRow {
   last_status: number | null;
   last_error: string | null;
   next_attempt_at: string;
+  cancelled_by: CancelledBy | null;
   created_at: string;
 }
 
@@ -79,7 +83,7 @@ const maxLanes = 1000;
 
 /** The columns of LogRow, of a delivery `d` and its event `e`. */
 export const logColumns = `d.id, d.endpoint_kind, d.endpoint_id, d.event_id, e.name AS event, e.conversation_id, d.state,
-  d.trigger, d.attempt, d.failures, d.last_status, d.last_error, d.next_attempt_at, d.created_at`;
+  d.trigger, d.attempt, d.failures, d.last_status, d.last_error, d.next_attempt_at, d.cancelled_by, d.created_at`;
 
 // Found by an index, or in what was looked through. `pending` is a state of nearly all deliveries for a moment, and has no
 // index of its own.
@@ -148,6 +152,7 @@ export function toLogged(row: LogRow): LoggedDelivery {
     lastStatus: row.last_status,
     lastError: row.last_error,
     nextAttemptAt: isOpen ? momentOrNull(row.next_attempt_at) : null,
+    cancelledBy: row.cancelled_by,
     createdAt: moment(row.created_at),
   };
 }

@@ -6,6 +6,7 @@ import type { OuterTransaction, Transact, Transaction } from '../../events/trans
 import type { Sql } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
 import { cancelBacklog, isOwed } from '../../deliveries/copies/backlogs.ts';
+import { personOf } from '../cancelled-by.ts';
 import { detachAndRemove, type Change, type Detachment } from '../conversations/assignment/detach.ts';
 import { undergo } from '../conversations/status.ts';
 
@@ -54,7 +55,7 @@ async function detachInboxes(tx: Transaction, id: number): Promise<void> {
   for (const table of ['bot_storage', 'bot_schedules']) {
     await tx.sql(`DELETE FROM ${table} WHERE account_id = $1 AND agent_bot_id = $2`, scope);
   }
-  await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone');
+  await cancelBacklog(tx, { kind: 'bot', id }, 'endpoint_gone', personOf(tx.actor));
 }
 
 /**

@@ -47,7 +47,6 @@ const write = (table: string) =>
     circuit_trips = $6, circuit_probe_at = $7 WHERE id = $1`);
 const writes = { webhook: write('webhooks'), bot: write('agent_bots') };
 
-const webhookExpired = 'Every delivery has failed for 5 days';
 /** The reason in the row of a bot whose server is called no more. */
 const botExpired = "Every delivery to the bot's server has failed for 5 days";
 
@@ -95,6 +94,6 @@ async function lockHealth(
 }
 
 async function switchOff(tx: Transaction, { kind, id, url }: AttemptOnEndpoint['endpoint']): Promise<void> {
-  if (kind === 'webhook') return void (await disableWebhook(tx, { id, url }, webhookExpired));
+  if (kind === 'webhook') return void (await disableWebhook(tx, { id, url }, 'five_days'));
   await tx.sql('UPDATE agent_bots SET disabled_reason = $2, updated_at = now() WHERE id = $1', [id, botExpired]);
 }

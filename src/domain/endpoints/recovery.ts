@@ -10,6 +10,7 @@ import {
   type Recovery,
   type Unfinished,
 } from '../../deliveries/copies/recover.ts';
+import { countFailing } from '../../deliveries/log/health.ts';
 import { fleetingEvents } from '../../events/catalog.ts';
 import { system, transact, type Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
@@ -32,14 +33,15 @@ const stepsAtOnce = 2;
 
 /**
  * Sends all events again that the endpoint missed in a time: in the order of the events of each conversation, beside live
- * deliveries, and without events that are pending, samples and fleeting events. Returns the id and the number of deliveries.
+ * deliveries, and without events that are pending, samples and fleeting events. Returns the id and the number of
+ * deliveries; where that is 0, also how many are failing, which are not sent again.
  * Errors: 404; 403 for a system bot; 409 for an endpoint that is off; 422 for a time that ends before it begins.
  */
 export async function recover(
   tx: Transaction,
   endpoint: Endpoint,
   { since, until, states }: Asked,
-): Promise<{ id: number; count: number }> {
+): Promise<{ id: number; count: number; failing: number }> {
   checkOn(await lockServer(tx, endpoint));
   const end = until ?? new Date(tx.now.getTime() + 1000);
   if (end <= since)
@@ -47,7 +49,8 @@ export async function recover(
   const wanted = { endpoint, since, until: end, states: states ?? (['exhausted', 'cancelled'] as const), leftOut };
   const started = await insertRecovery(tx.sql, tx.account.id, wanted);
   for (let step = 0; step < stepsAtOnce; step++) if (!(await goOnRecovering(tx, started.id))) break;
-  return started;
+  const failing = started.count === 0 ? await countFailing(tx.sql, tx.account.id, endpoint) : 0;
+  return { ...started, failing };
 }
 
 /** Does a batch of a recovery; returns true if another can follow. */

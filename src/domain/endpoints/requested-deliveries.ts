@@ -1,9 +1,9 @@
 import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
-import { cancelBacklog } from '../../deliveries/copies/backlogs.ts';
+import { cancelBacklog, wakeBacklog } from '../../deliveries/copies/backlogs.ts';
 import { copyDelivery, findOriginal, insertTest } from '../../deliveries/copies/copies.ts';
-import { lookAtWaiting } from '../../deliveries/log/health.ts';
+import { countFailing, lookAtWaiting } from '../../deliveries/log/health.ts';
 import { giveBackProbes, hurryProbe } from '../../deliveries/lanes/probes.ts';
 import { sampleChatwootBody } from '../../events/formats/sample.ts';
 import { eventsFor, sampleBody } from '../../events/sample-body.ts';
@@ -14,6 +14,7 @@ import type { AgentBot } from '../../records/bots/agent-bot.ts';
 import { Webhook } from '../../records/webhook.ts';
 import { lockOwnBot } from '../bots/bots.ts';
 import { lockIfThere, lockOne, save } from '../small-rows.ts';
+import { personOf } from '../cancelled-by.ts';
 
 /** The rows of endpoints that are called over HTTP, by their kind. */
 interface Servers {
@@ -108,8 +109,21 @@ async function sendSoon(tx: Transaction, endpoint: Endpoint): Promise<void> {
 export async function cancelPending(tx: Transaction, endpoint: Endpoint): Promise<number> {
   await lockServer(tx, endpoint);
   const { pending } = await lookAtWaiting(tx.sql, tx.account.id, endpoint);
-  await cancelBacklog(tx, endpoint, 'cancelled_on_request');
+  await cancelBacklog(tx, endpoint, 'cancelled_on_request', personOf(tx.actor));
   return pending;
+}
+
+/**
+ * Makes everything that is failing due at once, in order: what waits behind it follows. An open circuit tries at once. Returns
+ * the number of failing deliveries, 100,000 where there are more. Errors: 404, 403, 409, 422.
+ */
+export async function retryNow(tx: Transaction, endpoint: Endpoint): Promise<number> {
+  checkOn(await lockServer(tx, endpoint));
+  const failing = await countFailing(tx.sql, tx.account.id, endpoint);
+  await wakeBacklog(tx.sql, endpoint);
+  await giveBackProbes(tx.sql, endpoint.kind, [endpoint.id]);
+  tx.announce('committed', dueAt(endpoint, tx.account.id));
+  return failing;
 }
 
 /** Stops sending to the endpoint until it is resumed; everything waits, and nothing ages. Errors: 404, 403, 422. */

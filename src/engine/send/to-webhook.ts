@@ -24,7 +24,7 @@ function switchOff(
   made: Made & { verdict: Verdict },
 ): Promise<Made> {
   return transact(database, { account: claimed.account, actor: system }, async (tx) => {
-    const isGone = await disableWebhook(tx, claimed.endpoint, 'The receiver answered 410 Gone');
+    const isGone = await disableWebhook(tx, claimed.endpoint, 'gone');
     const verdict = isGone ? made.verdict : { ...made.verdict, state: 'pending' as const, delayMs: 0 };
     await finishDeliveries(tx.sql, [finishedWith(claimed, verdict)], holdAttempts);
     return { ...made, verdict, isSettled: true };

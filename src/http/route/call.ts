@@ -40,6 +40,8 @@ export interface Services {
   hasModel: boolean;
   /** How long a sign-in lasts, in milliseconds. */
   signInMs: number;
+  /** A delivery that has failed this often holds those behind it no more. */
+  holdAttempts: number;
   /** True once the start sequence has completed. */
   started: () => boolean;
   /** True until the shutdown begins. */

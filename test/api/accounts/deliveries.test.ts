@@ -91,6 +91,8 @@ describe('the log of deliveries', () => {
       last_status: 202,
       last_error: null,
       next_attempt_at: null,
+      waits_for: null,
+      cancelled_by: null,
       created_at: record.created_at,
     });
     expect(attempts).to.have.length(1);

@@ -3,6 +3,7 @@ import { resend } from '../../../domain/endpoints/requested-deliveries.ts';
 import { readWebhook } from '../../../domain/webhooks.ts';
 import { findDelivery } from '../../../deliveries/log/attempts.ts';
 import { knowsConversation, listDeliveries, type LogFilter } from '../../../deliveries/log/log.ts';
+import { findWaits } from '../../../deliveries/log/waits.ts';
 import type { Endpoint } from '../../../deliveries/core/endpoint.ts';
 import { notFound } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
@@ -45,10 +46,11 @@ export const deliveryRoutes = [
   doors.account(
     ['GET', `${base}/deliveries/:id`, 'Get a delivery with its attempts'],
     { reply: 'resources/delivery-detail', record: true, role: 'administrator' },
-    async ({ sql, account, params }) => {
+    async ({ services: { holdAttempts }, sql, account, params }) => {
       const delivery = await findDelivery(sql, account.id, params.id);
       if (!delivery) throw notFound('Delivery');
-      return presentDetail(delivery);
+      const waits = await findWaits(sql, { accountId: account.id, deliveries: [delivery], holdAttempts });
+      return presentDetail(delivery, waits.get(delivery.id));
     },
   ),
   doors.account(
@@ -61,8 +63,8 @@ export const deliveryRoutes = [
       description:
         "Makes a new delivery of the same event with the same `webhook-id`, at once and out of order; it holds no other back. When it arrives, a pending original ends as delivered. Refused (409) while an attempt is running, to an endpoint that is switched off or deleted, and for what a bot's plugin handles in a run, which can be replayed instead.",
     },
-    ({ account, params, transact }) =>
-      transact(async (tx) => presentLogged(tx.sql, account.id, await resend(tx, params.id))),
+    ({ services, params, transact }) =>
+      transact(async (tx) => presentLogged(tx, await resend(tx, params.id), services)),
   ),
 ];
 
@@ -89,7 +91,9 @@ async function answerList(sql: Sql, { services, accountId, endpoint, asked }: As
   if (filter.conversationId !== null && !(await knowsConversation(sql, accountId, filter.conversationId)))
     throw notFound('Conversation');
   const found = await listDeliveries(sql, accountId, filter);
-  return presentStretch(found, presentDelivery, { secretBox: services.secretBox, list: name });
+  const { holdAttempts, secretBox } = services;
+  const waits = await findWaits(sql, { accountId, deliveries: found.rows, holdAttempts });
+  return presentStretch(found, (row) => presentDelivery(row, waits.get(row.id)), { secretBox, list: name });
 }
 
 function dateOf(seconds: number | undefined): Date | null {

@@ -1,24 +1,25 @@
 import { messageIdOf } from '../../../deliveries/core/sign.ts';
 import type { DeliveryDetail, LoggedAttempt } from '../../../deliveries/log/attempts.ts';
 import type { LoggedDelivery } from '../../../deliveries/log/log.ts';
+import type { Wait } from '../../../deliveries/log/waits.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 
 type Attempt = Shape<'resources/delivery-detail'> extends { attempts: (infer One)[] } ? One : never;
 type ErrorClass = NonNullable<Attempt['error']>['class'];
 
-/** A delivery in lists. */
-export function presentDelivery(delivery: LoggedDelivery): Shape<'resources/delivery'> {
-  return { ...present(delivery), attempts: delivery.attempts };
+/** A delivery in lists, with what it waits for. */
+export function presentDelivery(delivery: LoggedDelivery, wait: Wait | undefined): Shape<'resources/delivery'> {
+  return { ...present(delivery, wait), attempts: delivery.attempts };
 }
 
 /** A delivery with all its attempts. */
-export function presentDetail(delivery: DeliveryDetail): Shape<'resources/delivery-detail'> {
+export function presentDetail(delivery: DeliveryDetail, wait: Wait | undefined): Shape<'resources/delivery-detail'> {
   const { attemptList, body } = delivery;
-  return { ...present(delivery), attempts: attemptList.map((attempt) => presentAttempt(attempt, body)) };
+  return { ...present(delivery, wait), attempts: attemptList.map((attempt) => presentAttempt(attempt, body)) };
 }
 
-function present({ endpoint, event, ...delivery }: LoggedDelivery): Shape<'shapes/delivery'> {
+function present({ endpoint, event, ...delivery }: LoggedDelivery, wait: Wait | undefined): Shape<'shapes/delivery'> {
   const isWebhook = endpoint.kind === 'webhook';
   return {
     id: delivery.id,
@@ -34,6 +35,10 @@ function present({ endpoint, event, ...delivery }: LoggedDelivery): Shape<'shape
     last_status: delivery.lastStatus,
     last_error: delivery.lastError && (classes[delivery.lastError] ?? delivery.lastError),
     next_attempt_at: unixSecondsOrNull(delivery.nextAttemptAt),
+    waits_for: wait
+      ? { reason: wait.reason, delivery_id: wait.deliveryId, until: unixSecondsOrNull(wait.until) }
+      : null,
+    cancelled_by: delivery.cancelledBy,
     created_at: unixSeconds(delivery.createdAt),
   };
 }

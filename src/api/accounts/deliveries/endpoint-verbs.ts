@@ -1,10 +1,13 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
-import { cancelPending, sendTest } from '../../../domain/endpoints/requested-deliveries.ts';
+import { cancelPending, retryNow, sendTest } from '../../../domain/endpoints/requested-deliveries.ts';
 import { readWebhook } from '../../../domain/webhooks.ts';
 import { findLogged } from '../../../deliveries/log/attempts.ts';
 import { lookAtAttempts } from '../../../deliveries/log/health.ts';
+import { findWaits } from '../../../deliveries/log/waits.ts';
 import { notFound } from '../../../errors.ts';
+import type { Transaction } from '../../../events/transaction.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
+import type { Services } from '../../../http/route/call.ts';
 import { unixSecondsOrNull } from '../../../lib/unix-time.ts';
 import type { Sql } from '../../../postgres/sql.ts';
 import type { Shape } from '../../../schemas.ts';
@@ -34,8 +37,20 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
         description:
           'Sends a sample of an event, subscribed to or not, with the header `webhook-test: true`, once. It is in no feed. Refused (409) while the endpoint is switched off.',
       },
-      ({ account, params: { id }, body, transact }) =>
-        transact(async (tx) => presentLogged(tx.sql, account.id, await sendTest(tx, { kind, id }, body.event))),
+      ({ services, params: { id }, body, transact }) =>
+        transact(async (tx) => presentLogged(tx, await sendTest(tx, { kind, id }, body.event), services)),
+    ),
+    doors.account(
+      ['POST', `${base}/${noun}/:id/retry`, `Retry what is failing for ${a}`],
+      {
+        reply: 'resources/retried-deliveries',
+        role: 'administrator',
+        status: 202,
+        errors: [409],
+        description:
+          'Everything that is failing is due at once, in the order of each conversation, and what waits behind it follows. An open circuit tries once at once. Refused (409) while the endpoint is switched off.',
+      },
+      async ({ params: { id }, transact }) => ({ count: await transact((tx) => retryNow(tx, { kind, id })) }),
     ),
     doors.account(
       ['POST', `${base}/${noun}/:id/cancel_pending`, `Cancel what waits for ${a}`],
@@ -69,10 +84,15 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
 });
 
 /** A delivery that was just made. */
-export async function presentLogged(sql: Sql, accountId: number, id: number): Promise<Shape<'resources/delivery'>> {
-  const delivery = await findLogged(sql, accountId, id);
+export async function presentLogged(
+  { sql, account }: Pick<Transaction, 'sql' | 'account'>,
+  id: number,
+  { holdAttempts }: Pick<Services, 'holdAttempts'>,
+): Promise<Shape<'resources/delivery'>> {
+  const delivery = await findLogged(sql, account.id, id);
   if (!delivery) throw notFound('Delivery');
-  return presentDelivery(delivery);
+  const waits = await findWaits(sql, { accountId: account.id, deliveries: [delivery], holdAttempts });
+  return presentDelivery(delivery, waits.get(delivery.id));
 }
 
 async function readStanding(sql: Sql, accountId: number, { kind, id }: { kind: 'webhook' | 'bot'; id: number }) {

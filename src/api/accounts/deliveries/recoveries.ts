@@ -21,8 +21,8 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
         description:
           'Sends again what was given up or cancelled: of each conversation in order, beside live deliveries, which do not wait for it. What is pending is not sent twice. Refused (409) while the endpoint is switched off.',
       },
-      ({ params: { id }, body: { since, until, states }, transact }) =>
-        transact((tx) =>
+      async ({ params: { id }, body: { since, until, states }, transact }) => {
+        const { failing, ...begun } = await transact((tx) =>
           recover(
             tx,
             { kind, id },
@@ -32,7 +32,12 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
               states: states ?? null,
             },
           ),
-        ),
+        );
+        return {
+          ...begun,
+          hint: failing > 0 ? `Deliveries are failing: ${failing}. Retry them by POST …/${noun}/${id}/retry` : null,
+        };
+      },
     ),
     doors.account(
       ['GET', `${base}/${noun}/:id/recover/:recovery_id`, `Get a recovery of ${a}`],

@@ -10,6 +10,7 @@ export const webhooks = `
     ${endpointColumns.health},
     ${endpointColumns.pauses},
     ADD failing_told_at timestamptz,
+    ADD disabled_by jsonb,
     ${endpointColumns.format('webhooks')};
   CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL;
 

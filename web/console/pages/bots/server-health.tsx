@@ -36,6 +36,17 @@ export function ServerHealth({ bot, changed }: { bot: Bot; changed: (bot: Bot) =
             Pause
           </Action>
         )}
+        {(health.value?.circuit.consecutive_failures ?? 0) > 0 && (
+          <Action
+            done="Retrying what is failing."
+            act={async () => {
+              await call('POST agent_bots/:id/retry', { id });
+              await health.reload();
+            }}
+          >
+            Retry now
+          </Action>
+        )}
         {(health.value?.pending ?? 0) > 0 && (
           <Action
             kind="danger"

@@ -73,6 +73,8 @@ function DeliveryFacts({ of }: { of: Detail }) {
         ['Trigger', triggers[of.trigger]],
         ['Last error', error === null ? null : errorInWords(error)],
         ['Next attempt', isWaiting && next !== null ? <Time at={next} /> : null],
+        ['Waits for', of.waits_for && <WaitsFor key="waits" of={of.waits_for} />],
+        ['Cancelled by', of.cancelled_by && cancelledBy(of.cancelled_by)],
         ['webhook-id', <code key="webhook-id">{of.webhook_message_id}</code>],
         ['Created', <Time key="created" at={of.created_at} />],
       ]}
@@ -80,8 +82,36 @@ function DeliveryFacts({ of }: { of: Detail }) {
   );
 }
 
-function withoutAttempts({ state }: Detail): string {
-  return state === 'pending'
-    ? 'No attempts yet. It is in progress, or waits for an earlier delivery, a pause or an open circuit.'
-    : 'Ended without an attempt.';
+function withoutAttempts({ state, waits_for: wait }: Detail): string {
+  if (state !== 'pending') return 'Ended without an attempt.';
+  return wait ? 'No attempts yet.' : 'No attempts yet. The first is in progress.';
+}
+
+function WaitsFor({ of: { reason, delivery_id: id, until } }: { of: NonNullable<Detail['waits_for']> }) {
+  return (
+    <>
+      {id === null ? waits[reason] : <a href={`/console/deliveries/${id}`}>Delivery {id}</a>}
+      {until !== null && (
+        <>
+          {' '}
+          (<Time at={until} />)
+        </>
+      )}
+    </>
+  );
+}
+
+const waits = {
+  delivery: 'An earlier delivery',
+  circuit: 'Open circuit: the endpoint is not responding',
+  paused: 'Endpoint paused',
+  recovery: 'A recovery that is still preparing',
+  schedule: 'Retry schedule',
+} as const;
+
+function cancelledBy({ kind, name }: NonNullable<Detail['cancelled_by']>): string {
+  if (kind === 'gone') return 'Endpoint: it answered 410 Gone';
+  if (kind === 'five_days') return 'Service: every attempt failed for 5 days';
+  const who = name ?? 'An administrator';
+  return kind === 'webhook_deleted' ? `${who}, by deleting the webhook` : who;
 }

@@ -23,6 +23,19 @@ export function WebhookActions({ webhook, changed }: Props) {
       <button type="button" onClick={() => setRecovering(true)}>
         Recover
       </button>
+      {webhook.active && (
+        <Action
+          act={async () => {
+            const { count } = await call('POST webhooks/:id/retry', { id: webhook.id });
+            toast(
+              count === 0 ? 'No failing deliveries.' : `Retrying ${count} ${count === 1 ? 'delivery' : 'deliveries'}.`,
+            );
+            await changed();
+          }}
+        >
+          Retry now
+        </Action>
+      )}
       <Action
         question="Pending deliveries are cancelled. You can recover them later. New events are sent as usual."
         act={async () => {
