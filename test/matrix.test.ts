@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
 import type { Route } from '../src/http/route/route.ts';
 import { changedTables, readDigest, type Digest } from './support/digest.ts';
+import { endpointMatrix } from './support/endpoint-matrix.ts';
 import { fieldMatrix } from './support/field-matrix.ts';
 import { findIdPositions, recordOf, substitute, type IdPosition } from './support/id-positions.ts';
 import { fillPath, nameOf, operations, readName, type Request } from './support/operations.ts';
@@ -103,35 +104,8 @@ const table = `
   PATCH  agents/:id#own                                           200  200 403  403 403 403   404  404  404   401  401  401 401
   DELETE agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   inboxes/:id/rotate_identity_secret                       200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks                                                 201  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/rotate_secret                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    events                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    reports/activity                                         200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   deliveries/:id/resend                                    202  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/pause                                       200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/resume                                      200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/test                                        202  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/retry                                       202  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/cancel_pending                              200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   webhooks/:id/recover                                     202  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    webhooks/:id/recover/:recovery_id                        200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/recover                                   202  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id/recover/:recovery_id                      200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    webhooks/:id/health                                      200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/pause                                     200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/resume                                    200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/test                                      202  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/retry                                     202  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/cancel_pending                            200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id/health                                    200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    deliveries/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    events/stream                                            200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   events/ticket                                            201  201 201  201 403 403   404  404  404   401  401  401 401
   GET    /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
@@ -194,7 +168,9 @@ interface Row {
 }
 
 function readTable(): Row[] {
-  const [, ...lines] = (table + signInMatrix + fieldMatrix).split('\n').filter((line) => line.trim() !== '');
+  const [, ...lines] = (table + endpointMatrix + signInMatrix + fieldMatrix)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   lines.push(...Object.entries(smallMatrix).map(([name, statuses]) => `${name} ${statuses}`));
   return lines.map((line) => {
     const [method, path, ...statuses] = line.trim().split(/\s+/);

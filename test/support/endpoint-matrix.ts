@@ -1,0 +1,30 @@
+/** Rows of the matrix of webhooks, the servers of bots, and their deliveries. */
+export const endpointMatrix = `
+  GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks                                                 201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/rotate_secret                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   deliveries/:id/resend                                    202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/pause                                       200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/resume                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/test                                        202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/retry                                       202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/cancel_pending                              200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/recover                                     202  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/recover/:recovery_id                        200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/recover                                   202  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agent_bots/:id/recover/:recovery_id                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/health                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/pause                                     200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/resume                                    200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/test                                      202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/retry                                     202  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/cancel_pending                            200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    agent_bots/:id/health                                    200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    deliveries/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
+`;
