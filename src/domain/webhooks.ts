@@ -1,3 +1,4 @@
+import { personOf } from '../deliveries/core/refusal.ts';
 import type { Sql } from '../postgres/sql.ts';
 import { Inbox } from '../records/inbox.ts';
 import { Webhook } from '../records/webhook.ts';
@@ -6,7 +7,6 @@ import type { Transaction } from '../events/transaction.ts';
 import { cancelBacklog, wakeBacklog } from '../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
-import { personOf } from './cancelled-by.ts';
 import { rotateSecret } from './signing-secrets.ts';
 import {
   checkRoom,

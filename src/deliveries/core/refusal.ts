@@ -13,6 +13,11 @@ export interface CancelledBy {
   name?: string;
 }
 
+/** The person who cancels deliveries, as it is kept with them; without id and name for all but an account's people. Pure. */
+export function personOf({ kind, id, name }: { kind: string; id: number | null; name: string }): CancelledBy {
+  return kind === 'user' && id !== null ? { kind: 'person', id, name } : { kind: 'person' };
+}
+
 /** An endpoint as it was at the claim. */
 interface Known {
   url: string | null;

@@ -1,3 +1,4 @@
+import { personOf } from '../../deliveries/core/refusal.ts';
 import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
@@ -14,7 +15,6 @@ import type { AgentBot } from '../../records/bots/agent-bot.ts';
 import { Webhook } from '../../records/webhook.ts';
 import { lockOwnBot } from '../bots/bots.ts';
 import { lockIfThere, lockOne, save } from '../small-rows.ts';
-import { personOf } from '../cancelled-by.ts';
 
 /** The rows of endpoints that are called over HTTP, by their kind. */
 interface Servers {
