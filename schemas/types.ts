@@ -4050,7 +4050,7 @@ ok: boolean
 steps: number
 invariants: {
 /**
- * L1 to L9.
+ * L1, L2 and so on.
  */
 id: string
 /**

@@ -178,4 +178,25 @@ describe('the ledger finds nothing', function () {
     expect(sending.contents).to.include('three');
     expect(await broken()).to.deep.equal([]);
   });
+
+  it('when messages are read, answered, and hidden from the customer', async () => {
+    const id = await sending.conversation();
+    const write = (content: string, more: object) => sending.made(`conversations/${id}/messages`, { content, ...more });
+    const unread = async () => (await sending.app.get(`conversations/${id}`)).body.unread_count as number;
+    const steps: [() => Promise<unknown>, number][] = [
+      [() => sending.say(id, 'one'), 1],
+      [() => sending.say(id, 'two'), 2],
+      [() => sending.app.post(`conversations/${id}/update_last_seen`), 0],
+      [() => sending.say(id, 'three'), 1],
+      [() => write('a note', { message_type: 'outgoing', private: true }), 1],
+      [() => write('an answer', { message_type: 'outgoing' }), 0],
+      [() => sending.say(id, 'four'), 1],
+      [() => sending.app.post(`conversations/${id}/update_last_seen`), 0],
+    ];
+    for (const [step, count] of steps) {
+      await step();
+      expect(await unread()).to.equal(count);
+      expect(await broken()).to.deep.equal([]);
+    }
+  });
 });

@@ -26,6 +26,7 @@ async function pileUp(app: TestApp, { kind, id }: Endpoint, wait = '0 s'): Promi
     app.databaseUrl,
     `WITH e AS (INSERT INTO events (account_id, name, account_payload, bot_payload)
          SELECT 1, 'contact_created', '{"old":true}', '{"old":true}' FROM generate_series(1, ${count}) RETURNING id),
+       unplaced AS (INSERT INTO unplaced_events (event_id, account_id) SELECT id, 1 FROM e),
        l AS (INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
          SELECT 1, $1, $2, 'contact', g + $3::int, now() + $4::interval FROM generate_series(1, ${count}) g RETURNING id),
        ee AS (SELECT id, row_number() OVER () n FROM e), ll AS (SELECT id, row_number() OVER () n FROM l)

@@ -101,6 +101,8 @@ describe('six hundred receivers that hang, of six tenants', function () {
        ), event AS (
          INSERT INTO events (account_id, name, contact_id, account_payload)
          SELECT $1, 'contact_updated', contact.id, '{}' FROM contact, generate_series(1, $5::int) RETURNING id
+       ), unplaced AS (
+         INSERT INTO unplaced_events (event_id, account_id) SELECT id, $1 FROM event
        ), lane AS (
          INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
          SELECT $1, 'webhook', webhook.id, 'contact', event.id, NULL FROM webhook, event RETURNING id, endpoint_id, subject_id

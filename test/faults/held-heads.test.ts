@@ -62,7 +62,8 @@ describe("a system bot's open circuit", () => {
       await bench.rows(
         `WITH lane AS (INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
            VALUES ($1, 'bot', $2, 'conversation', 1, now()) RETURNING id),
-         event AS (INSERT INTO events (account_id, name, bot_payload) VALUES ($1, 'message_created', '{}') RETURNING id)
+         event AS (INSERT INTO events (account_id, name, bot_payload) VALUES ($1, 'message_created', '{}') RETURNING id),
+         unplaced AS (INSERT INTO unplaced_events (event_id, account_id) SELECT id, $1 FROM event)
          INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
          SELECT $1, event.id, lane.id, 'bot', $2 FROM lane, event`,
         [id, bot!['id']],

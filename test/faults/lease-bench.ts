@@ -63,6 +63,7 @@ export class Bench {
        ), event AS (
          INSERT INTO events (account_id, name, contact_id, account_payload)
          SELECT 1, 'contact_updated', $4, '{}' FROM generate_series(1, $2) RETURNING id
+       ), unplaced AS (INSERT INTO unplaced_events (event_id, account_id) SELECT id, 1 FROM event
        ), numbered AS (SELECT id, row_number() OVER (ORDER BY id) AS n FROM event)
        INSERT INTO deliveries (account_id, event_id, lane_id, endpoint_kind, endpoint_id)
        SELECT 1, numbered.id, chosen.id, 'webhook', $1 FROM numbered JOIN chosen USING (n) RETURNING lane_id AS id`,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
 import { readLedger } from '../../src/deliveries/log/ledger.ts';
+import { placeEvents } from '../../src/events/feed.ts';
 import type { TestApp } from '../support/app.ts';
 import { eventually, rowsOf } from './helpers.ts';
 import type { Arrival } from './sink.ts';
@@ -86,9 +87,12 @@ export async function expectLedger(url: string): Promise<void> {
   expect(invariants.filter(({ violations }) => violations > 0)).to.deep.equal([]);
 }
 
-/** Ends a test's app; the ledger of its database has to be clean, whatever was done to it. */
+/** Ends a test's app, whose events are placed even if it has no engine; the ledger of its database has to be clean, whatever was done to it. */
 export async function stopClean(app: TestApp): Promise<void> {
   try {
+    const failures: unknown[] = [];
+    await placeEvents(app.app.database, (error) => failures.push(error));
+    expect(failures).to.deep.equal([]);
     await expectLedger(app.databaseUrl);
   } finally {
     await app.stop();

@@ -38,6 +38,8 @@ const conversationWrites = /\b(?:UPDATE|INSERT\s+INTO|DELETE\s+FROM)\s+(?:ONLY\s
 const conversationWriters: readonly string[] = [
   'src/records/conversations/held-changes.ts',
   'src/records/conversations/held.ts',
+  // A column for the ledger alone, which no object holds.
+  'src/records/conversations/seen.ts',
 ];
 
 /** Writers of conversations besides the transaction, whose commit would overwrite their change. */

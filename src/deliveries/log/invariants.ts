@@ -1,15 +1,6 @@
-/** A rule that always holds in the database: its statement finds violations. */
-export interface Invariant {
-  id: `L${number}`;
-  name: string;
-  /** Returns rows that break it, with account and subject; `$1` is the number of failures that a lane is held for. */
-  text: string;
-}
-
-// Deleted events leave gaps in the feed up to `dropped`, where readers were promised nothing.
-const isRecent = (account: string, event: string) => `NOT EXISTS (
-  SELECT FROM event_feed f JOIN event_feed_heads h ON h.account_id = f.account_id
-  WHERE f.account_id = ${account} AND f.event_id = ${event} AND f.position <= h.dropped)`;
+import { claimableLanes } from '../lanes/claimable.ts';
+import { isRecent, type Invariant } from './invariant.ts';
+import { announced, counts, placed, woken } from './record-invariants.ts';
 
 // The epoch that an event's commit saw; an event that was written by hand is judged by its time.
 const judged = `
@@ -51,13 +42,38 @@ const deliveries: Invariant = {
         AND w.endpoint_kind = m.endpoint_kind AND w.endpoint_id = m.endpoint_id)`,
 };
 
+// A lane that was parked by a recovery waits for an hour at most; a lease ends sooner, and so do clocks agree.
+const asked = `
+  pending AS (
+    SELECT d.*, min(d.event_id) FILTER (WHERE d.failures < $1) OVER (PARTITION BY d.lane_id) AS holder
+    FROM deliveries d WHERE d.state = 'pending'
+  ), heads AS (
+    SELECT account_id, lane_id, min(next_attempt_at) AS next_attempt_at FROM pending
+    WHERE event_id <= coalesce(holder, event_id) GROUP BY account_id, lane_id
+  ), late AS (
+    SELECT l.account_id, l.id FROM heads h JOIN lanes l ON l.account_id = h.account_id AND l.id = h.lane_id
+    WHERE l.due_at > CASE WHEN l.lease_token IS NULL THEN greatest(h.next_attempt_at, now()) ELSE now() END
+      + CASE WHEN l.lease_token IS NULL AND l.side >= 0 THEN interval '1 minute' ELSE interval '1 hour' END
+  )`;
+
+// An engine that is alive has leases, or has just ended an attempt, as long as anything may be claimed.
+const stuck = `
+  stuck AS (
+    SELECT c.account_id, c.id FROM (${claimableLanes}) c WHERE c.since < now() - interval '1 minute'
+      AND NOT EXISTS (SELECT FROM lanes WHERE lease_token IS NOT NULL AND due_at > now())
+      AND coalesce((SELECT created_at FROM attempts ORDER BY id DESC LIMIT 1), '-infinity') < now() - interval '1 minute'
+  )`;
+
 const scheduled: Invariant = {
   id: 'L2',
-  name: 'every delivery has ended, or its lane is due or leased',
+  name: 'every delivery has ended, or its lane is leased or due when its next attempt is, and what may be sent is being sent',
   text: `
-    SELECT d.account_id, d.id AS delivery_id, d.state, l.due_at, d.finished_at
+    WITH ${asked}, ${stuck}
+    SELECT d.account_id, d.id AS delivery_id, d.state, d.next_attempt_at, l.due_at, d.finished_at
     FROM deliveries d LEFT JOIN lanes l ON l.account_id = d.account_id AND l.id = d.lane_id
-    WHERE CASE d.state WHEN 'pending' THEN l.due_at IS NULL OR d.finished_at IS NOT NULL
+    WHERE CASE d.state
+      WHEN 'pending' THEN l.due_at IS NULL OR d.finished_at IS NOT NULL OR d.next_attempt_at > now() + interval '2 days'
+        OR (l.account_id, l.id) IN (SELECT account_id, id FROM late) OR (l.account_id, l.id) IN (SELECT account_id, id FROM stuck)
       ELSE d.finished_at IS NULL OR d.lease_token IS NOT NULL END`,
 };
 
@@ -107,45 +123,6 @@ const counted: Invariant = {
       OR count(a.id) <> d.attempt - CASE WHEN d.lease_token IS NULL THEN 0 ELSE 1 END`,
 };
 
-const counts: Invariant = {
-  id: 'L6',
-  name: 'the counts of conversations are those of the conversations',
-  text: `
-    WITH kept AS (
-      SELECT account_id, status, inbox_id, team_id, agent_bot_id, total, assigned FROM conversation_counts WHERE assignee_id IS NULL
-      UNION ALL
-      SELECT account_id, status, inbox_id, team_id, agent_bot_id, total, assigned FROM conversation_count_changes
-      WHERE assignee_id IS NULL
-      UNION ALL
-      SELECT account_id, status, inbox_id, team_id, agent_bot_id, -count(*), -count(assignee_id) FROM conversations
-      GROUP BY 1, 2, 3, 4, 5
-    )
-    SELECT account_id, status, inbox_id, sum(total)::bigint AS surplus, sum(assigned)::bigint AS surplus_assigned
-    FROM kept GROUP BY account_id, status, inbox_id, team_id, agent_bot_id
-    HAVING sum(total) <> 0 OR sum(assigned) <> 0`,
-};
-
-const woken: Invariant = {
-  id: 'L7',
-  name: 'each change of a status begins where the one before ended: a snooze ends once',
-  text: `
-    WITH said AS (
-      SELECT e.account_id, e.id, e.conversation_id, e.account_payload ->> 'status' AS status,
-        e.account_payload #>> '{changed_attributes,status,previous}' AS previous,
-        lag(e.id) OVER told AS before_id, lag(e.account_payload ->> 'status') OVER told AS before,
-        lead(e.id) OVER told AS after_id
-      FROM events e WHERE e.name IN ('conversation_created', 'conversation_status_changed') AND NOT e.is_test
-        AND e.conversation_id IS NOT NULL
-      WINDOW told AS (PARTITION BY e.account_id, e.conversation_id ORDER BY e.sequence)
-    )
-    SELECT s.account_id, s.conversation_id, s.id AS event_id, s.before, s.previous, NULL AS status FROM said s
-    WHERE s.before_id IS NOT NULL AND s.before IS DISTINCT FROM s.previous AND ${isRecent('s.account_id', 's.before_id')}
-    UNION ALL
-    SELECT s.account_id, s.conversation_id, s.id, s.status, NULL, c.status
-    FROM said s JOIN conversations c ON c.account_id = s.account_id AND c.id = s.conversation_id
-    WHERE s.after_id IS NULL AND c.status <> s.status`,
-};
-
 const answered: Invariant = {
   id: 'L8',
   name: 'a bot acts on an event once at most',
@@ -191,4 +168,6 @@ export const invariants: readonly Invariant[] = [
   woken,
   answered,
   separate,
+  placed,
+  announced,
 ];

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { invalid } from '../../errors.ts';
-import { invariants, type Invariant } from './invariants.ts';
+import type { Invariant } from './invariant.ts';
+import { invariants } from './invariants.ts';
 
 /** The result of checking an invariant; without violations it is proven for the moment of the check. */
 interface Judgement {

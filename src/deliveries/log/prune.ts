@@ -27,6 +27,8 @@ const deleteEvents = `
   passed AS (
     SELECT account_id, max(f.position) AS position
     FROM gone JOIN event_feed f USING (account_id) WHERE f.event_id = gone.id GROUP BY account_id
+  ), forgotten AS (
+    DELETE FROM erased_positions p USING passed WHERE p.account_id = passed.account_id AND p.position <= passed.position
   ), heads AS (
     SELECT h.account_id FROM event_feed_heads h JOIN passed USING (account_id) ORDER BY h.account_id FOR UPDATE OF h
   ), told AS (

@@ -2,6 +2,7 @@ import type { Database } from '../../postgres/database.ts';
 import { Contact } from '../../records/contacts/contact.ts';
 import type { Conversation } from '../../records/conversations/conversation.ts';
 import { notFound } from '../../errors.ts';
+import { eraseEvents } from '../../events/erase-events.ts';
 import { system, transact, type Transact, type Transaction } from '../../events/transaction.ts';
 import { deleteLanes } from '../../deliveries/log/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
@@ -45,6 +46,7 @@ async function eraseSome(tx: Transaction, id: number): Promise<'more' | 'erased'
   await deleteLanes(tx, 'contact', [id]);
   await forgetCopies(tx, id);
   await eraseAnswers(tx.sql, 'contact', [id]);
+  await eraseEvents(tx, 'contact', [id]);
   await tx.sql('DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);
   return 'erased';
 }

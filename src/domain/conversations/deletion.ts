@@ -1,5 +1,6 @@
 import type { Conversation } from '../../records/conversations/conversation.ts';
 import { deleteLanes, lockLanes } from '../../deliveries/log/erase.ts';
+import { eraseEvents } from '../../events/erase-events.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { deleteFilesIn } from '../attachments/rows.ts';
 import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
@@ -7,9 +8,6 @@ import { lockConversation } from './access.ts';
 
 // Dependent rows are deleted in bounded statements: one statement for all could exceed the statement timeout.
 const rowsAtOnce = 2000;
-const deleteSomeEvents = `
-  DELETE FROM events WHERE account_id = $1 AND id IN (
-    SELECT id FROM events WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
 const deleteSomeMessages = `
   DELETE FROM messages WHERE account_id = $1 AND id IN (
     SELECT id FROM messages WHERE account_id = $1 AND conversation_id = ANY ($2) LIMIT ${rowsAtOnce}) RETURNING id`;
@@ -22,17 +20,17 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
   for (const conversation of conversations) tx.record('conversation_deleted', { conversation });
   const ids = conversations.map(({ id }) => id);
   await lockLanes(tx, 'conversation', ids);
-  await deleteAll(tx, deleteSomeEvents, ids);
+  await eraseEvents(tx, 'conversation', ids);
   await deleteFilesIn(tx, ids);
-  await deleteAll(tx, deleteSomeMessages, ids);
+  await deleteMessages(tx, ids);
   await deleteLanes(tx, 'conversation', ids);
   await eraseAnswers(tx.sql, 'conversation', ids);
   await tx.deleteConversations(conversations);
 }
 
-async function deleteAll(tx: Transaction, deleteSome: string, conversationIds: readonly number[]): Promise<void> {
+async function deleteMessages(tx: Transaction, conversationIds: readonly number[]): Promise<void> {
   let deleted: unknown[];
-  do deleted = await tx.sql(deleteSome, [tx.account.id, conversationIds]);
+  do deleted = await tx.sql(deleteSomeMessages, [tx.account.id, conversationIds]);
   while (deleted.length === rowsAtOnce);
 }
 

@@ -1,3 +1,4 @@
+import { noteSeen } from '../../records/conversations/seen.ts';
 import type { Conversation, Priority } from '../../records/conversations/conversation.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
@@ -57,5 +58,6 @@ export async function markSeen(tx: Transaction, id: number): Promise<Conversatio
   const conversation = await lockConversation(tx, id);
   if (conversation.unreadCount === 0) return conversation;
   conversation.unreadCount = 0;
+  await noteSeen(tx.sql, tx.account.id, id);
   return conversation;
 }

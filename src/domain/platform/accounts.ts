@@ -22,7 +22,13 @@ export function readAccount(sql: Sql, id: number): Promise<Account> {
 // Rows that one transaction deletes, so that none takes long.
 const batch = 1000;
 
+// Until the account is gone its feed has no positions that a reader could miss.
+async function dropFeed({ sql, account }: Transaction): Promise<void> {
+  await sql('UPDATE event_feed_heads SET dropped = position WHERE account_id = $1', [account.id]);
+}
+
 async function deleteSome(tx: Transaction, table: 'events' | 'contacts'): Promise<number> {
+  await dropFeed(tx);
   const rows = await tx.sql(
     `DELETE FROM ${table} WHERE account_id = $1 AND id IN (
        SELECT id FROM ${table} WHERE account_id = $1 ORDER BY id LIMIT ${batch}) RETURNING id`,

@@ -16,7 +16,13 @@ export const conversations = `
     ADD closed_by text CONSTRAINT conversations_closed_by CHECK (closed_by IN ('user', 'agent_bot', 'contact', 'system')),
     ADD session_began_at timestamptz,
     ADD bot_changes integer NOT NULL DEFAULT 0,
-    ADD bot_changed_at timestamptz;
+    ADD bot_changed_at timestamptz,
+    ADD seen_through bigint;
+  -- When a person marked the messages of 0.1.0 as read is not known: those that are counted are the newest.
+  UPDATE conversations c SET seen_through = m.id FROM conversations o CROSS JOIN LATERAL (
+    SELECT id FROM messages WHERE account_id = o.account_id AND conversation_id = o.id AND message_type = 'incoming'
+      AND NOT private ORDER BY id DESC OFFSET o.unread_count LIMIT 1) m
+  WHERE c.account_id = o.account_id AND c.id = o.id;
   UPDATE conversations SET human_silence = bot_silence, bot_silence = NULL
   WHERE bot_silence IN ('human_replied', 'human_opened');
   UPDATE conversations c SET bot_silence_of = ${servingBot},

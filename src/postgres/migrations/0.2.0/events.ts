@@ -35,6 +35,14 @@ export const events = `
     account_id bigint NOT NULL,
     PRIMARY KEY (account_id, event_id)
   ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+  -- Positions of events that were erased with their conversation or contact: the ledger finds that no other one is missing.
+  CREATE TABLE erased_positions (
+    account_id bigint NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    position bigint NOT NULL,
+    subject_kind text NOT NULL CHECK (subject_kind IN ('conversation', 'contact')),
+    subject_id bigint NOT NULL,
+    PRIMARY KEY (account_id, position)
+  );
   INSERT INTO event_feed (account_id, position, event_id)
     SELECT account_id, row_number() OVER (PARTITION BY account_id ORDER BY id), id FROM events;
   INSERT INTO event_feed_heads (account_id, position)
