@@ -590,6 +590,21 @@ export type ReportStep = ("hour" | "day")
  */
 export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "conversation_typing_on" | "conversation_typing_off" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webhook_disabled" | "webwidget_triggered")[]
 /**
+ * Which of the subscribed events are sent, decided when the event is committed: those that meet `all` conditions, or `any` of them. Null sends all.
+ */
+export type EventFilter = ({
+/**
+ * @minItems 1
+ * @maxItems 15
+ */
+all?: EventCondition[]
+/**
+ * @minItems 1
+ * @maxItems 15
+ */
+any?: EventCondition[]
+} | null)
+/**
  * What a visitor tells about itself; null for nothing.
  */
 export type OpenSession = (VisitorProfileShape & {
@@ -992,6 +1007,7 @@ circuit: Circuit
  */
 paused: boolean
 inbox_id: NullableId
+filter: EventFilter
 })
 /**
  * A webhook just created: the only answer that carries its signing secret.
@@ -1609,6 +1625,7 @@ export interface Schemas {
 "resources/empty": Empty
 "resources/endpoint-health": EndpointHealth
 "resources/error": Error
+"resources/event-deliveries": EventDeliveries
 "resources/event-list": EventList
 "resources/event": Event
 "resources/health": Health1
@@ -1697,6 +1714,8 @@ export interface Schemas {
 "shapes/conversation-event": ConversationEventShape
 "shapes/conversation": ConversationShape
 "shapes/delivery": DeliveryShape
+"shapes/event-condition": EventCondition
+"shapes/event-filter": EventFilter
 "shapes/inbox": InboxShape
 "shapes/internal-message": InternalMessageShape
 "shapes/message-content": MessageContentShape
@@ -3285,12 +3304,32 @@ url: string
 subscriptions: Subscriptions
 name?: (string | null)
 inbox_id?: NullableId
+filter?: EventFilter
 active?: boolean
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
  */
 format?: ("default" | "chatwoot")
 [k: string]: unknown
+}
+/**
+ * A condition of a webhook's filter: what it looks at, how that is compared, and with which values.
+ */
+export interface EventCondition {
+/**
+ * A value of the conversation, or of the message that the event is about. An event that does not have it, such as one of a contact, has it absent.
+ */
+attribute: ("inbox_id" | "team_id" | "labels" | "message_type" | "private" | "sender_type" | "status" | "priority" | "assignee_id")
+/**
+ * `not_equal_to` holds where the value is absent, too. `contains` is for labels alone: it looks for a text in any case.
+ */
+operator: ("equal_to" | "not_equal_to" | "is_present" | "is_not_present" | "contains")
+/**
+ * One of them suffices. `is_present` and `is_not_present` need none.
+ * 
+ * @maxItems 10
+ */
+values?: (string | number | boolean)[]
 }
 /**
  * What to change of a webhook. Switching it on again clears the reason it was switched off for.
@@ -3300,6 +3339,7 @@ url?: string
 subscriptions?: Subscriptions
 name?: (string | null)
 inbox_id?: NullableId
+filter?: EventFilter
 active?: boolean
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
@@ -3951,6 +3991,31 @@ export interface ErrorDetail {
 path: string
 rule: string
 message: string
+}
+/**
+ * The webhooks of the account, and whether they got an event: its deliveries, or why there is none.
+ */
+export interface EventDeliveries {
+payload: {
+webhook_id: Id
+/**
+ * Null for a webhook that is deleted.
+ */
+url: (string | null)
+name: (string | null)
+/**
+ * The state of the latest delivery, or `not sent` with the reason, such as `not sent: filter`.
+ */
+state: string
+/**
+ * Why the webhook has no delivery of the event: it is `inactive`, its `subscriptions` or its `inbox` are others, its `filter` leaves the event out, or it was created or `changed` after the event. Null if there is a delivery.
+ */
+not_sent: ("inactive" | "subscriptions" | "inbox" | "filter" | "changed" | null)
+/**
+ * All deliveries of the event to this webhook, oldest first, resends and recoveries included.
+ */
+deliveries: Delivery[]
+}[]
 }
 /**
  * Events in the order in which they were committed, oldest first. A page may hold fewer than `limit`, even none, and still have a new `next_cursor`: nothing more is there when `next_cursor` is the `after` that was sent.

@@ -7,6 +7,7 @@ import type { Transaction } from '../events/transaction.ts';
 import { cancelBacklog, wakeBacklog } from '../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
+import type { EventFilter } from '../deliveries/core/event-filter.ts';
 import { rotateSecret } from './signing-secrets.ts';
 import {
   checkRoom,
@@ -28,6 +29,8 @@ export interface NewWebhook {
   name: string | null;
   subscriptions: string[];
   inboxId: number | null;
+  /** Which of the subscribed events are sent; all by default. */
+  filter?: EventFilter | null;
   active: boolean;
   /** Ours by default. */
   format?: BodyFormat;
@@ -86,8 +89,8 @@ function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
 
 /**
  * Changes a webhook. Switching it on clears the reason for which it was switched off; switching it off cancels its pending
- * deliveries; a new address makes them due at once. Recorded events keep the format in which they were recorded. Errors: 404,
- * also for the inbox.
+ * deliveries; a new address makes them due at once. Recorded events keep the format in which they were recorded, and what the
+ * filter decided then. Errors: 404, also for the inbox.
  */
 export async function updateWebhook(
   tx: Transaction,

@@ -1,6 +1,7 @@
 import type { NewEvent } from '../deliveries/lanes/enqueue.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { bodyOf, catalog, isFleeting, type Entry, type EventName, type Subject } from './catalog.ts';
+import { factsOf } from './facts.ts';
 import { isFormatted } from './formats/chatwoot.ts';
 import { keep, type KeptSubject } from './formats/told.ts';
 
@@ -47,6 +48,7 @@ export function eventOf(
     bot,
     accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
     botPayload: bot && bodyOf({ name, audience: 'bot', sequence, links }, subject),
+    facts: factsOf(subject),
     isFormatted: isFormatted(name),
     chatwootPayload: null,
     kept: isFormatWanted && isFormatted(name) ? keep(subject) : null,

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import type { CancelledBy } from '../deliveries/core/refusal.ts';
-
+import type { EventFilter } from '../deliveries/core/event-filter.ts';
 const WebhookSchema = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
@@ -13,6 +13,7 @@ const WebhookSchema = defineEntity({
     name: p.text().nullable(),
     format: p.text().$type<BodyFormat>().default('default'),
     subscriptions: p.array().columnType('text[]').$type<string[]>(),
+    filter: p.json().$type<EventFilter | null>().nullable(),
     active: p.boolean().default(true),
     disabledReason: p.text().nullable(),
     disabledBy: p.json<CancelledBy>().nullable(),

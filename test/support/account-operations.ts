@@ -128,6 +128,7 @@ export const accountOperations: Record<string, Prepare> = {
   'GET deliveries': nothing,
   'GET reports/activity': nothing,
   'GET deliveries/:id': ({ delivery }) => ({ at: { id: delivery } }),
+  'GET events/:id/deliveries': ({ event }) => ({ at: { id: event } }),
   'POST deliveries/:id/resend': resendable,
   'POST webhooks/:id/pause': on(newWebhook),
   'POST webhooks/:id/resume': on(newWebhook),

@@ -9,6 +9,7 @@ export const endpointMatrix = `
   GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    events/:id/deliveries                                    200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   deliveries/:id/resend                                    202  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/pause                                       200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/resume                                      200  403 403  403 403 403   404  404  404   401  401  401 401

@@ -77,6 +77,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   contacts: ({ contact }) => contact,
   conversations: ({ conversation }) => conversation,
   deliveries: ({ delivery }) => delivery,
+  events: ({ event }) => event,
   inboxes: ({ inbox }) => inbox,
   labels: ({ label }) => label.id,
   messages: ({ message }) => message,

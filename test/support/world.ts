@@ -55,6 +55,8 @@ export interface Tenant {
   recovery: number;
   /** The delivery of that message to the webhook, which ended without success. */
   delivery: number;
+  /** The event of that delivery. */
+  event: number;
   label: { id: number; title: string };
   slaPolicy: number;
   /** The small resources, by kind. */
@@ -98,6 +100,7 @@ const steps: Step[] = [
   async ({ maker, conversation }) => ({ message: await maker.message(conversation) }),
   async ({ maker, conversation, bot }) => ({ run: await maker.run(conversation, bot) }),
   async ({ maker, conversation, webhook }) => ({ delivery: await maker.delivery(conversation, webhook) }),
+  async ({ maker, delivery }) => ({ event: (await maker.call('GET', `deliveries/${delivery}`)).event_id as number }),
   async ({ maker, webhook }) => ({ recovery: await maker.recovery(webhook) }),
   async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
   async ({ maker, inbox }) => ({ client: await makeClient(maker, inbox) }),

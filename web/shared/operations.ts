@@ -90,6 +90,7 @@ export interface Operations {
   'GET deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
   'GET deliveries/:id': { reply: 'resources/delivery-detail' };
   'GET events': { query: 'requests/event.list.query'; reply: 'resources/event-list' };
+  'GET events/:id/deliveries': { reply: 'resources/event-deliveries' };
   'GET events/stream': { query: 'requests/event.stream.query'; reply: 'resources/event' };
   'GET inbox_members/:inbox_id': { reply: 'resources/inbox-agents' };
   'GET inboxes': { reply: 'resources/inbox-list' };

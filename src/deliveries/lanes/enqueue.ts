@@ -20,6 +20,8 @@ export interface NewEvent {
   requestedBy: number | null;
   accountPayload: string | null;
   botPayload: string | null;
+  /** The values by which webhooks filter, as JSON text; null where there are none. */
+  facts: string | null;
   /** Whether the format `chatwoot` has a body of its own for the event. */
   isFormatted: boolean;
   /** That body, if it was made. */
@@ -37,6 +39,7 @@ const columns: readonly { name: string; type: ElementType; valueOf: (event: NewE
   { name: 'requested_by', type: 'bigint', valueOf: ({ requestedBy }) => requestedBy },
   { name: 'account_payload', type: 'text', valueOf: ({ accountPayload }) => accountPayload },
   { name: 'bot_payload', type: 'text', valueOf: ({ botPayload }) => botPayload },
+  { name: 'facts', type: 'text', valueOf: ({ facts }) => facts },
   { name: 'is_formatted', type: 'boolean', valueOf: ({ isFormatted }) => isFormatted },
   { name: 'chatwoot_payload', type: 'text', valueOf: ({ chatwootPayload }) => chatwootPayload },
   { name: 'bot_id', type: 'bigint', valueOf: ({ bot }) => bot?.botId ?? null },
@@ -91,23 +94,27 @@ const depth = `CASE WHEN e.requested_by IS NULL THEN e.depth ELSE least(${maxCau
         AND d.endpoint_id = e.requested_by AND d.attempt > 0)
   ORDER BY s.sequence DESC LIMIT 1), 0)) END`;
 
+// A filter is asked here, once: `left_out` keeps its decision. An event that no filter left out has none.
 const expressions = `
-  written AS (
-    INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
-      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, lone_account_id, webhook_epoch)
-    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, ${depth}, e.account_payload::json,
-      e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence,
-      CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
-      coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
-    FROM happened e
-  ), unplaced AS (
-    INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e
-  ), subscribers AS (
-    SELECT e.id AS event_id, 'webhook' AS endpoint_kind, w.id AS endpoint_id, e.lane_kind AS subject_kind,
-      e.lane_id AS subject_id, ${formatFor('w.format')} AS format
+  subscribed AS (
+    SELECT e.id AS event_id, w.id AS endpoint_id, e.lane_kind AS subject_kind, e.lane_id AS subject_id,
+      ${formatFor('w.format')} AS format, w.filter IS NULL OR passes_filter(w.filter, e.facts::jsonb) AS passes
     FROM happened e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
       AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)
     WHERE e.account_payload IS NOT NULL
+  ), written AS (
+    INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
+      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, facts, left_out, lone_account_id, webhook_epoch)
+    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, ${depth}, e.account_payload::json,
+      e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence, e.facts::json, l.left_out,
+      CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
+      coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
+    FROM happened e LEFT JOIN (
+      SELECT event_id, array_agg(endpoint_id) AS left_out FROM subscribed WHERE NOT passes GROUP BY event_id) l ON l.event_id = e.id
+  ), unplaced AS (
+    INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e
+  ), subscribers AS (
+    SELECT event_id, 'webhook' AS endpoint_kind, endpoint_id, subject_kind, subject_id, format FROM subscribed WHERE passes
     UNION ALL
     SELECT e.id, 'bot', e.bot_id, e.lane_kind, e.lane_id, (
       SELECT ${formatFor('b.format')} FROM agent_bots b WHERE b.id = e.bot_id LIMIT 1)

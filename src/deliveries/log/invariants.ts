@@ -2,28 +2,32 @@ import { claimableLanes } from '../lanes/claimable.ts';
 import { isRecent, type Invariant } from './invariant.ts';
 import { announced, counts, placed, woken } from './record-invariants.ts';
 
-// The epoch that an event's commit saw; an event that was written by hand is judged by its time.
+// The epoch that an event's commit saw; an event that was written by hand is judged by its time. Whom a filter left out is what
+// the commit stored, and what the filter of that version says of the event's facts: both must agree.
 const judged = `
   judged AS (
     SELECT e.account_id, e.id, e.name, e.inbox_id, e.bot_id, e.bot_payload IS NOT NULL AND e.bot_silence IS NULL AS to_bot,
       coalesce(e.webhook_epoch, (SELECT max(v.epoch) FROM webhook_versions v
         WHERE v.account_id = e.account_id AND v.created_at <= e.created_at), 0) AS epoch,
-      e.account_payload IS NOT NULL AS to_webhooks
+      e.account_payload IS NOT NULL AS to_webhooks, e.facts, coalesce(e.left_out, '{}') AS left_out
     FROM events e WHERE NOT e.is_test
-  ), wanted AS (
-    SELECT j.account_id, j.id AS event_id, 'webhook' AS endpoint_kind, v.webhook_id AS endpoint_id
+  ), subscribed AS (
+    SELECT j.account_id, j.id AS event_id, v.webhook_id, v.webhook_id <> ALL (j.left_out) AS is_sent,
+      v.filter IS NULL OR passes_filter(v.filter, j.facts::jsonb) AS passes
     FROM judged j CROSS JOIN LATERAL (
-      SELECT DISTINCT ON (webhook_id) webhook_id, active, subscriptions, inbox_id FROM webhook_versions v
+      SELECT DISTINCT ON (webhook_id) webhook_id, active, subscriptions, inbox_id, filter FROM webhook_versions v
       WHERE v.account_id = j.account_id AND v.epoch <= j.epoch ORDER BY webhook_id, epoch DESC) v
     WHERE j.to_webhooks AND v.active AND j.name = ANY (v.subscriptions)
       AND (v.inbox_id IS NULL OR v.inbox_id = j.inbox_id)
+  ), wanted AS (
+    SELECT account_id, event_id, 'webhook' AS endpoint_kind, webhook_id AS endpoint_id FROM subscribed WHERE is_sent
     UNION ALL
     SELECT account_id, id, 'bot', bot_id FROM judged WHERE to_bot AND bot_id IS NOT NULL
   )`;
 
 const deliveries: Invariant = {
   id: 'L1',
-  name: 'every event has one live delivery for each endpoint that was subscribed to it at its commit',
+  name: 'every event has one live delivery for each endpoint that was subscribed to it at its commit and whose filter it passed',
   text: `
     WITH ${judged}, made AS (
       SELECT account_id, event_id, endpoint_kind, endpoint_id, count(*) AS made FROM deliveries
@@ -39,7 +43,9 @@ const deliveries: Invariant = {
     FROM made m JOIN events e ON e.account_id = m.account_id AND e.id = m.event_id
     WHERE e.webhook_epoch IS NOT NULL AND NOT EXISTS (
       SELECT FROM wanted w WHERE w.account_id = m.account_id AND w.event_id = m.event_id
-        AND w.endpoint_kind = m.endpoint_kind AND w.endpoint_id = m.endpoint_id)`,
+        AND w.endpoint_kind = m.endpoint_kind AND w.endpoint_id = m.endpoint_id)
+    UNION ALL
+    SELECT account_id, event_id, 'webhook', webhook_id, NULL FROM subscribed WHERE is_sent <> passes`,
 };
 
 // A lane that was parked by a recovery waits for an hour at most; a lease ends sooner, and so do clocks agree.

@@ -2,6 +2,7 @@ import { readAgentBot } from '../../../domain/bots/bots.ts';
 import { resend } from '../../../domain/endpoints/requested-deliveries.ts';
 import { readWebhook } from '../../../domain/webhooks.ts';
 import { findDelivery } from '../../../deliveries/log/attempts.ts';
+import { findReceivers, knowsEvent, type EventReceiver } from '../../../deliveries/log/event-receivers.ts';
 import { knowsConversation, listDeliveries, type LogFilter } from '../../../deliveries/log/log.ts';
 import { findWaits } from '../../../deliveries/log/waits.ts';
 import type { Endpoint } from '../../../deliveries/core/endpoint.ts';
@@ -44,6 +45,14 @@ export const deliveryRoutes = [
     },
   ),
   doors.account(
+    ['GET', `${base}/events/:id/deliveries`, 'List the webhooks that got an event, and why others did not'],
+    { reply: 'resources/event-deliveries', role: 'administrator' },
+    async ({ sql, account, params }) => {
+      if (!(await knowsEvent(sql, account.id, params.id))) throw notFound('Event');
+      return { payload: (await findReceivers(sql, account.id, params.id)).map(presentReceiver) };
+    },
+  ),
+  doors.account(
     ['GET', `${base}/deliveries/:id`, 'Get a delivery with its attempts'],
     { reply: 'resources/delivery-detail', record: true, role: 'administrator' },
     async ({ services: { holdAttempts }, sql, account, params }) => {
@@ -67,6 +76,17 @@ export const deliveryRoutes = [
       transact(async (tx) => presentLogged(tx, await resend(tx, params.id), services)),
   ),
 ];
+
+function presentReceiver({ id, url, name, deliveries, unsent }: EventReceiver) {
+  return {
+    webhook_id: id,
+    url,
+    name,
+    state: deliveries.at(-1)?.state ?? `not sent: ${unsent}`,
+    not_sent: unsent,
+    deliveries: deliveries.map(presentDelivery),
+  };
+}
 
 interface Asked {
   services: Services;

@@ -7,6 +7,7 @@ import {
   updateWebhook,
 } from '../../../domain/webhooks.ts';
 import { pause, resume } from '../../../domain/endpoints/requested-deliveries.ts';
+import { checkedFilter } from '../../../deliveries/core/event-filter.ts';
 import type { Webhook } from '../../../records/webhook.ts';
 import { invalid } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
@@ -34,6 +35,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     circuit: presentCircuit(webhook),
     paused: Boolean(webhook.pausedAt),
     inbox_id: webhook.inboxId ?? null,
+    filter: webhook.filter ?? null,
     created_at: unixSeconds(webhook.createdAt),
     updated_at: unixSeconds(webhook.updatedAt),
   };
@@ -64,6 +66,7 @@ export const webhookRoutes = [
             name: body.name ?? null,
             subscriptions: body.subscriptions,
             inboxId: body.inbox_id ?? null,
+            filter: checkedFilter(body.filter ?? null),
             active: body.active ?? true,
             format: body.format ?? 'default',
             sealedSecret: services.secretBox.seal(secret),
@@ -88,7 +91,8 @@ export const webhookRoutes = [
       },
       handle: async ({ params, body, transact }) => {
         const { url, subscriptions, name, inbox_id: inboxId, active, format } = body;
-        const changes = withoutUndefined({ url, subscriptions, name, inboxId, active, format });
+        const filter = body.filter && checkedFilter(body.filter);
+        const changes = withoutUndefined({ url, subscriptions, name, inboxId, filter, active, format });
         return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
       },
     },

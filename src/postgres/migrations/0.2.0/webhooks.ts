@@ -1,4 +1,5 @@
 import { endpointColumns } from './endpoint-columns.ts';
+import { webhookFilters } from './webhook-filters.ts';
 
 /**
  * Webhooks, and their subscriptions at each moment, so that the ledger can judge an event by the subscriptions of its commit. An
@@ -6,7 +7,9 @@ import { endpointColumns } from './endpoint-columns.ts';
  * the number that its commit saw, from the snapshot in which its subscribers were found.
  */
 export const webhooks = `
+  ${webhookFilters}
   ALTER TABLE webhooks
+    ADD filter jsonb,
     ${endpointColumns.health},
     ${endpointColumns.pauses},
     ADD failing_told_at timestamptz,
@@ -25,6 +28,7 @@ export const webhooks = `
     active boolean NOT NULL,
     subscriptions text[] NOT NULL,
     inbox_id bigint,
+    filter jsonb,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (account_id, webhook_id, epoch)
   );
@@ -39,12 +43,12 @@ export const webhooks = `
   BEGIN
     INSERT INTO webhook_epochs AS e (account_id, epoch) SELECT id, 1 FROM accounts WHERE id = w.account_id
       ON CONFLICT (account_id) DO UPDATE SET epoch = e.epoch + 1;
-    INSERT INTO webhook_versions (account_id, webhook_id, epoch, active, subscriptions, inbox_id)
-      SELECT e.account_id, w.id, e.epoch, w.active AND TG_OP <> 'DELETE', w.subscriptions, w.inbox_id
+    INSERT INTO webhook_versions (account_id, webhook_id, epoch, active, subscriptions, inbox_id, filter)
+      SELECT e.account_id, w.id, e.epoch, w.active AND TG_OP <> 'DELETE', w.subscriptions, w.inbox_id, w.filter
       FROM webhook_epochs e JOIN accounts a ON a.id = e.account_id WHERE e.account_id = w.account_id;
     RETURN NULL;
   END $$;
   CREATE TRIGGER webhooks_version AFTER INSERT OR DELETE ON webhooks FOR EACH ROW EXECUTE FUNCTION keep_webhook_version();
   CREATE TRIGGER webhooks_changed_version AFTER UPDATE ON webhooks FOR EACH ROW
-    WHEN ((OLD.active, OLD.subscriptions, OLD.inbox_id) IS DISTINCT FROM (NEW.active, NEW.subscriptions, NEW.inbox_id))
+    WHEN ((OLD.active, OLD.subscriptions, OLD.inbox_id, OLD.filter) IS DISTINCT FROM (NEW.active, NEW.subscriptions, NEW.inbox_id, NEW.filter))
     EXECUTE FUNCTION keep_webhook_version();`;
