@@ -593,17 +593,14 @@ export type Subscriptions = ("conversation_created" | "conversation_updated" | "
  * Which of the subscribed events are sent, decided when the event is committed: those that meet `all` conditions, or `any` of them. Null sends all.
  */
 export type EventFilter = ({
-/**
- * @minItems 1
- * @maxItems 15
- */
-all?: EventCondition[]
-/**
- * @minItems 1
- * @maxItems 15
- */
-any?: EventCondition[]
+all?: All
+any?: All
 } | null)
+/**
+ * @minItems 1
+ * @maxItems 15
+ */
+export type All = EventCondition[]
 /**
  * What a visitor tells about itself; null for nothing.
  */
@@ -1008,6 +1005,10 @@ circuit: Circuit
 paused: boolean
 inbox_id: NullableId
 filter: EventFilter
+/**
+ * How many deliveries are sent in each second at most, and as many more at the start; null for any number.
+ */
+max_per_second: (number | null)
 })
 /**
  * A webhook just created: the only answer that carries its signing secret.
@@ -1714,7 +1715,6 @@ export interface Schemas {
 "shapes/conversation-event": ConversationEventShape
 "shapes/conversation": ConversationShape
 "shapes/delivery": DeliveryShape
-"shapes/event-condition": EventCondition
 "shapes/event-filter": EventFilter
 "shapes/inbox": InboxShape
 "shapes/internal-message": InternalMessageShape
@@ -3305,6 +3305,10 @@ subscriptions: Subscriptions
 name?: (string | null)
 inbox_id?: NullableId
 filter?: EventFilter
+/**
+ * How many deliveries are sent in each second at most, and as many more at the start; null for any number.
+ */
+max_per_second?: (number | null)
 active?: boolean
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
@@ -3340,6 +3344,10 @@ subscriptions?: Subscriptions
 name?: (string | null)
 inbox_id?: NullableId
 filter?: EventFilter
+/**
+ * How many deliveries are sent in each second at most, and as many more at the start; null for any number.
+ */
+max_per_second?: (number | null)
 active?: boolean
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.

@@ -31,6 +31,8 @@ export interface NewWebhook {
   inboxId: number | null;
   /** Which of the subscribed events are sent; all by default. */
   filter?: EventFilter | null;
+  /** How many deliveries it gets in a second at most; any number by default. */
+  maxPerSecond?: number | null;
   active: boolean;
   /** Ours by default. */
   format?: BodyFormat;

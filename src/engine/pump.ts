@@ -14,8 +14,7 @@ import type { FinishBatch } from './finish-batch.ts';
 import { KnownEndpoints } from './known-endpoints.ts';
 import { countLanes, type Claim, type ClaimDue, type Claimed } from '../deliveries/lanes/claim.ts';
 import { firstEndpoint, lookAt, surveyDue } from '../deliveries/lanes/due-endpoints.ts';
-import { releaseLanes, type Lease } from '../deliveries/lanes/lease.ts';
-import { giveBackProbes } from '../deliveries/lanes/probes.ts';
+import { giveBackUnused } from './give-back-unused.ts';
 
 export interface PumpOptions extends DueLanes {
   database: Database;
@@ -44,6 +43,8 @@ const surveyed = 1_000;
 const maxQuiet = { live: 20, side: 240 };
 /** Lanes that become due one after the other are surveyed together. */
 const gatherMs = 50;
+/** An alarm, in case that this process ends, is for later than that: a rate is waited for in less than a second. */
+const alarmedMs = 1_000;
 /** A lane's turn while other lanes of its endpoint wait: deliveries under one lease, and milliseconds in which they begin. */
 const turnDeliveries = 10;
 const turnMs = 1_000;
@@ -166,7 +167,7 @@ export class Pump {
     this.#forgetServed(shares, claim);
     if (claim.heads.length + claim.idle.length > 0 && this.#due.size > 0) this.#again = true;
     this.#begin(shares, claim);
-    await this.#giveBack(shares, claim, token);
+    await giveBackUnused(this.#options, { shares, claim, token, abandoned: this.#abandoned });
   }
 
   // Fewer lanes than wanted: the endpoint has nothing more that is due, or may not be called any more.
@@ -174,9 +175,16 @@ export class Pump {
     const found = countLanes(claim);
     for (const share of shares) {
       const lanes = found.get(keyOf(share)) ?? 0;
-      if (lanes < share.lanes) this.#due.delete(keyOf(share));
+      if (lanes < share.lanes || share.rate) this.#due.delete(keyOf(share));
       this.#known.learn(share, lanes);
+      if (share.rate) this.#followRate(share, share.rate.perSecond, lanes);
     }
+  }
+
+  // A claim has taken tokens: the endpoint is looked at again with the next delivery that ends, and when it has a token.
+  #followRate(share: Share, perSecond: number, lanes: number): void {
+    if (lanes === share.lanes) this.#touched.push(share);
+    this.#nextDueAt = Math.min(this.#nextDueAt, performance.now() + Math.max(1_000 / perSecond, gatherMs));
   }
 
   // Looking at the touched endpoints only keeps a claim cheap while many endpoints have something due but no slot.
@@ -207,7 +215,7 @@ export class Pump {
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));
     for (const endpoint of due) if (endpoint.circuit !== 'closed') this.#known.forget(endpoint);
-    if (nextInMs !== null) retries?.(nextInMs);
+    if (nextInMs !== null && nextInMs >= alarmedMs) retries?.(nextInMs);
     const nextDueAt = nextInMs === null ? Infinity : performance.now() + nextInMs;
     this.#nextDueAt = isFirst ? nextDueAt : Math.min(this.#nextDueAt, nextDueAt);
     this.#surveyAt = performance.now() + this.#pauseMs;
@@ -221,21 +229,6 @@ export class Pump {
       if (!standing) throw new Error('A lane was leased that nobody asked for');
       this.held.add(claimed);
       this.#track(this.#make(claimed, this.#options.slots.take({ ...standing, isProven: claimed.endpoint.isProven })));
-    }
-  }
-
-  async #giveBack(shares: readonly Share[], { heads, idle }: Claim, token: string): Promise<void> {
-    const { kind, database, holdAttempts, failed } = this.#options;
-    const probed = new Set(heads.map(({ endpoint }) => endpoint.id));
-    const idleProbes = shares.filter(({ circuit, id }) => circuit === 'probe' && !probed.has(id)).map(({ id }) => id);
-    let leases: readonly Lease[] = idle.map(({ laneId }) => ({ laneId, token }));
-    try {
-      if (leases.length > 0) leases = await database.transaction((sql) => releaseLanes(sql, leases, holdAttempts));
-      this.#abandoned.add(leases, 0);
-      if (idleProbes.length > 0) await giveBackProbes(database.sql, kind, [...new Set(idleProbes)]).catch(failed);
-    } catch (error) {
-      if (isPassing(error)) this.#abandoned.add(leases, 0);
-      throw error;
     }
   }
 
@@ -282,7 +275,12 @@ export class Pump {
   }
 
   async #conclude({ finished, isDue = null, isAsKnown = false, retryInMs }: Attempted, slot: Slot, hasTurn: boolean) {
-    const goesOn = hasTurn && isAsKnown && this.#isOn && !this.#options.slots.isWanted(slot, this.#due);
+    const goesOn =
+      hasTurn &&
+      isAsKnown &&
+      slot.endpoint.rate === null &&
+      this.#isOn &&
+      !this.#options.slots.isWanted(slot, this.#due);
     const after = finished ? await this.#options.results.add({ ...finished, goesOn }) : { isDue, next: null };
     if (after.next) return after.next;
     this.#noteDue(slot.endpoint, after.isDue, isAsKnown);

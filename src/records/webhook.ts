@@ -14,6 +14,7 @@ const WebhookSchema = defineEntity({
     format: p.text().$type<BodyFormat>().default('default'),
     subscriptions: p.array().columnType('text[]').$type<string[]>(),
     filter: p.json().$type<EventFilter | null>().nullable(),
+    maxPerSecond: p.integer().nullable(),
     active: p.boolean().default(true),
     disabledReason: p.text().nullable(),
     disabledBy: p.json<CancelledBy>().nullable(),

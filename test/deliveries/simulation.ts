@@ -121,7 +121,7 @@ export class Simulation {
   #claim(): boolean {
     const dueBy = this.#now - this.#patienceMs();
     const due = this.lanes.filter(({ dueAt, isLeased }) => !isLeased && dueAt !== null && dueAt <= dueBy);
-    const standing = { id: 1, accountId: 1, isProven: this.#health.isProven, circuit: this.#circuit() };
+    const standing = { id: 1, accountId: 1, isProven: this.#health.isProven, circuit: this.#circuit(), rate: null };
     const [share] = due.length > 0 ? withProbes(this.slots.plan([standing]), new Set([1])) : [];
     if (!share) return false;
     if (share.circuit === 'probe') {

@@ -7,6 +7,7 @@ const endpoint = (id: number, changes: Partial<DueEndpoint> = {}): DueEndpoint =
   accountId: 1,
   isProven: true,
   circuit: 'closed',
+  rate: null,
   ...changes,
 });
 const lanesOf = (shares: readonly Share[], id: number) => shares.find((share) => share.id === id)?.lanes ?? 0;

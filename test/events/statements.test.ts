@@ -297,7 +297,7 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   const forward = () => Promise.reject(new Error('The bot forwards nothing'));
   const deliver = toPlugin({ database, holdAttempts, log, botRunner, forward });
   return async () => {
-    const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed' } as const;
+    const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed', rate: null } as const;
     const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
     const { heads } = await claimBots(database.sql, bounds);
     expect(await deliver(heads[0]!, due)).to.include({ outcome: 'delivered' });

@@ -150,7 +150,14 @@ describe('the turn of a lane', function () {
       await bench.rows(`UPDATE ${table} SET endpoint_kind = 'bot', endpoint_id = $1`, [bot!['id']]);
     await bench.rows(`UPDATE events SET bot_payload = '{}'`);
     const claim = async () => {
-      const share = { id: Number(bot!['id']), accountId: 1, isProven: null, circuit: 'closed', lanes: 1 } as const;
+      const share = {
+        id: Number(bot!['id']),
+        accountId: 1,
+        isProven: null,
+        circuit: 'closed',
+        rate: null,
+        lanes: 1,
+      } as const;
       const bounds = { shares: [share], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
       return (await claiming({ kind: 'bot', isSide: false })(bench.sql, bounds)).heads[0]!;
     };

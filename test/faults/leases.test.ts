@@ -175,7 +175,7 @@ describe('leases', () => {
     const poked: unknown[] = [];
     onAnnounced(database, 'committed', ({ deliveries }) => poked.push(...deliveries));
     const learn = learning({ database, random: systemRandom, log, failed });
-    await learn(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe' }, 'delivered');
+    await learn(claimed!, { id: webhookId, accountId: 1, isProven: false, circuit: 'probe', rate: null }, 'delivered');
     const [waiting] = await bench.rows(
       'SELECT count(*) AS count FROM lanes WHERE due_at > now() AND lease_token IS NULL',
     );

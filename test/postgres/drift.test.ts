@@ -17,8 +17,8 @@ const knownDifferences: readonly [string, RegExp][] = [
   ],
   ['the other half of it', /^alter table "\w+" add "id" bigserial primary key;$/],
   ['a trigger refuses a bot of another account', /^drop trigger if exists "\w+_agent_bot" on "\w+";$/],
-  ['triggers keep the versions of webhooks', /^drop trigger if exists "webhooks_\w*version" on "webhooks";$/],
-  ['and it takes them to have functions', /^drop function if exists "webhooks_webhooks_\w*version_fn"\(\);$/],
+  ['triggers keep versions and rates', /^drop trigger if exists "webhooks_(\w*version|rate)" on "webhooks";$/],
+  ['and have functions', /^drop function if exists "webhooks_webhooks_(\w*version|rate)_fn"\(\);$/],
   ['it takes a trigger to have a function of its own', /^drop function if exists "\w+_agent_bot_fn"\(\);$/],
 ];
 

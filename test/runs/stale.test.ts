@@ -43,7 +43,7 @@ describe('a run', () => {
     await app.post(`conversations/${id}/messages`, { content: 'Hello', message_type: 'incoming' });
     const { database, plugins } = app.app;
     const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'thinker'`);
-    const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed' } as const;
+    const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed', rate: null } as const;
     const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
     const [claimed] = (await claimBots(database.sql, bounds)).heads;
     const log = { info: () => undefined, warn: () => undefined };

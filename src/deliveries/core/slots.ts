@@ -18,6 +18,8 @@ export interface DueEndpoint extends EndpointOfAccount {
   isProven: boolean | null;
   /** `probe`: the circuit is open and admits one delivery; `open`: deliveries that waited too long are given up. */
   circuit: 'closed' | 'probe' | 'open';
+  /** How many deliveries it gets in a second at most, and how many it may get now; null for any number. */
+  rate: { perSecond: number; tokens: number } | null;
 }
 
 /** How many of an endpoint's due lanes to lease. */
@@ -163,7 +165,8 @@ export class Slots {
 
   #allowedNow(endpoint: DueEndpoint): number {
     if (endpoint.circuit === 'probe') return 1;
-    return this.#allowance(endpoint) - (this.#underWay.get(keyOf(endpoint)) ?? 0);
+    const allowed = this.#allowance(endpoint) - (this.#underWay.get(keyOf(endpoint)) ?? 0);
+    return Math.min(allowed, endpoint.rate?.tokens ?? allowed);
   }
 
   // The limit per endpoint counts all accounts, because they share its server.

@@ -7,6 +7,7 @@ import type { Share } from '../core/slots.ts';
 import type { Trigger } from '../core/trigger.ts';
 import { bodyOf } from './bodies.ts';
 import { isNotHeldBack } from './hold.ts';
+import { lockingBuckets, orRate, sharesWithin, spendingTokens } from './rates.ts';
 
 /** A delivery that only this process may make now: its lane is leased under `token`. */
 export interface Claimed {
@@ -199,8 +200,10 @@ type ClaimRow = { [Column in keyof HeadRow]: HeadRow[Column] | null } & {
  */
 export function claiming(of: DueLanes, beside?: string): ClaimDue {
   const statement = prepared(textOf(of, beside));
+  const ratedStatement = of.kind === 'webhook' ? prepared(textOf(of, beside, true)) : statement;
   return async (sql, { shares, leaseSeconds, token, holdAttempts }) => {
-    const rows = await sql<ClaimRow>(statement, [
+    const isRated = shares.some(({ rate }) => rate !== null);
+    const rows = await sql<ClaimRow>(isRated ? ratedStatement : statement, [
       shares.map(({ id }) => id),
       shares.map(({ accountId }) => accountId),
       shares.map(({ lanes }) => lanes),
@@ -229,19 +232,19 @@ export function claiming(of: DueLanes, beside?: string): ClaimDue {
 // skipped as well.
 // Heads are locked, and events found, one by one by their ids: joined, they would be found by whatever the planner thinks of
 // tables that it has no statistics of yet, and its plan stays.
-function textOf({ kind, isSide }: DueLanes, beside?: string): string {
+// A webhook with a rate gets as many lanes as its bucket has tokens, by the statement for rates alone: the other one refuses it.
+function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): string {
   const table = { webhook: 'webhooks', bot: 'agent_bots' }[kind];
   return `
-  WITH candidate AS MATERIALIZED (
-    SELECT due.id FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::int[])
-      AS share (endpoint_id, account_id, wanted, circuit, due_for)
+  WITH ${isRated ? lockingBuckets : ''} candidate AS MATERIALIZED (
+    SELECT due.id FROM ${sharesWithin(isRated)} AS share
     CROSS JOIN LATERAL (
       SELECT l.id, l.ctid AS version FROM lanes l WHERE l.endpoint_kind = '${kind}' AND l.is_side = ${isSide}
         AND l.endpoint_id = share.endpoint_id AND l.account_id = share.account_id
         AND l.due_at <= now() - make_interval(secs => share.due_for)
       ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED) due
     WHERE NOT EXISTS (SELECT FROM ${table} e WHERE e.id = share.endpoint_id
-        AND (e.paused_at IS NOT NULL OR share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL))
+        AND (e.paused_at IS NOT NULL OR share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL ${kind === 'webhook' ? orRate(isRated) : ''}))
       AND due.version = (SELECT seen.ctid FROM lanes seen WHERE seen.id = due.id)
   ), leased AS (
     UPDATE lanes SET lease_token = $6, due_at = now() + make_interval(
@@ -255,7 +258,7 @@ function textOf({ kind, isSide }: DueLanes, beside?: string): string {
       ORDER BY d.event_id LIMIT 1) oldest
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d WHERE d.id = oldest.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
-  ), ${taking()}
+  ), ${taking()}${isRated ? `, ${spendingTokens}` : ''}
   SELECT lane_id AS leased_lane, endpoint_id AS of_endpoint, account_id AS of_account, ${takenRows(beside)}
   UNION ALL SELECT l.id, l.endpoint_id, l.account_id, ${headColumns.map(() => 'NULL').join(', ')}
   FROM leased l WHERE l.id <> ALL (ARRAY(SELECT lane_id FROM taken))`;

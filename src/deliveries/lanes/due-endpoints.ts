@@ -3,11 +3,14 @@ import type { Sql } from '../../postgres/sql.ts';
 import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
+import { nextTokenAt, tokensIn } from './rates.ts';
 
 interface DueRow {
   endpoint_id: number;
   account_id: number;
   is_proven: boolean | null;
+  max_per_second: number | null;
+  tokens: number | null;
   circuit: DueEndpoint['circuit'] | null;
 }
 
@@ -26,21 +29,30 @@ interface Place {
 }
 
 // Selects from `page` the endpoints that have a due lane and may be called: all while their circuit is closed, one lane when
-// a probe is due. `standing` says whether an endpoint is proven and where its next probe stands.
+// a probe is due, and none of a webhook that waits for its rate. `standing` says whether an endpoint is proven, where its next probe
+// stands, and what its rate allows now.
 const permitted = ({ standing, patience }: Place, isSide: string) => `
-  SELECT p.endpoint_id, p.account_id, s.is_proven, circuit.state AS circuit
+  SELECT p.endpoint_id, p.account_id, s.is_proven, s.max_per_second, s.tokens, circuit.state AS circuit
   FROM page p LEFT JOIN ${standing}
   CROSS JOIN LATERAL (SELECT CASE WHEN s.circuit_probe_at IS NULL THEN 'closed'
     WHEN s.circuit_probe_at <= now() THEN 'probe' ELSE 'open' END AS state) circuit
-  WHERE s.paused_at IS NULL AND ${patience === null ? `circuit.state <> 'open'` : patience} AND EXISTS (
+  WHERE s.paused_at IS NULL AND s.tokens IS DISTINCT FROM 0 AND ${patience === null ? `circuit.state <> 'open'` : patience} AND EXISTS (
     SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = ${isSide} AND l.endpoint_id = p.endpoint_id
       AND l.account_id = p.account_id AND l.due_at <= now() ${patience === null ? '' : `- ${waitOf('circuit.state')}`})`;
 
 const places: Record<EndpointKind, Place> = {
-  webhook: { standing: 'webhooks s ON s.account_id = p.account_id AND s.id = p.endpoint_id', patience: null },
+  webhook: {
+    standing: `(SELECT w.*, rate.tokens, rate.token_at FROM webhooks w LEFT JOIN LATERAL (
+        SELECT ${tokensIn('r', 'w.max_per_second')} AS tokens, ${nextTokenAt('r', 'w.max_per_second')} AS token_at
+        FROM webhook_rates r WHERE w.max_per_second IS NOT NULL AND r.account_id = w.account_id AND r.webhook_id = w.id
+      ) rate ON true) s
+      ON s.account_id = p.account_id AND s.id = p.endpoint_id`,
+    patience: null,
+  },
   // Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
     standing: `(SELECT id, circuit_probe_at, paused_at, resumed_at,
+        NULL::int AS max_per_second, NULL::int AS tokens, NULL::timestamptz AS token_at,
         CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
       ON s.id = p.endpoint_id`,
     // Nothing ages in a pause.
@@ -62,12 +74,13 @@ const survey = (place: Place) =>
       ORDER BY l.endpoint_id, l.account_id LIMIT 1) next
   ), page AS MATERIALIZED (SELECT * FROM endpoint LIMIT $4)
   SELECT due.*, NULL::float8 AS next_in_ms FROM (${permitted(place, '$5')}) due
-  UNION ALL (SELECT endpoint_id, account_id, NULL, NULL, NULL FROM page OFFSET $4 - 1)
-  UNION ALL SELECT 0, 0, NULL, NULL, extract(epoch FROM min(next.at) - now()) * 1000
+  UNION ALL (SELECT endpoint_id, account_id, NULL, NULL, NULL, NULL, NULL FROM page OFFSET $4 - 1)
+  UNION ALL SELECT 0, 0, NULL, NULL, NULL, NULL, extract(epoch FROM min(next.at) - now()) * 1000
   FROM page p LEFT JOIN ${place.standing} CROSS JOIN LATERAL (
     SELECT min(l.due_at) AS at FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = $5
       AND l.endpoint_id = p.endpoint_id AND l.account_id = p.account_id AND l.due_at > now()
-    UNION ALL SELECT s.circuit_probe_at WHERE s.circuit_probe_at > now()) next`);
+    UNION ALL SELECT s.circuit_probe_at WHERE s.circuit_probe_at > now()
+    UNION ALL SELECT greatest(s.token_at, now()) WHERE s.tokens = 0) next`);
 
 const look = (place: Place) =>
   prepared(`
@@ -96,8 +109,11 @@ export async function surveyDue(
   };
 }
 
-function toDue({ endpoint_id: id, account_id: accountId, is_proven: isProven, circuit }: DueRow): DueEndpoint[] {
-  return circuit === null ? [] : [{ id, accountId, isProven, circuit }];
+function toDue({ circuit, ...row }: DueRow): DueEndpoint[] {
+  if (circuit === null) return [];
+  const { endpoint_id: id, account_id: accountId, is_proven: isProven, max_per_second: perSecond, tokens } = row;
+  const rate = perSecond === null ? null : { perSecond, tokens: tokens ?? 0 };
+  return [{ id, accountId, isProven, circuit, rate }];
 }
 
 /** Sorts before all endpoints. */

@@ -105,7 +105,7 @@ const answering = (none: string): string => `
 
 const finishStatement = prepared(`${freeOf}, ${expressions()} ${answering('')}`);
 
-// An endpoint whose circuit has opened gets its next delivery by a probe, and one that is paused gets none. What a plugin is
+// An endpoint whose circuit has opened gets its next delivery by a probe, one with a rate by a claim, and one that is paused gets none. What a plugin is
 // to run is claimed, with all that a run needs. A lease that an outage kept from being renewed may end before the next renewal
 // comes, and another process would make the delivery too: such a lane is given back.
 const next = `
@@ -115,7 +115,7 @@ const next = `
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d WHERE d.id = next.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
     WHERE f.goes_on AND f.outcome = 'delivered' AND f.leased_until > now() + make_interval(secs => $13) AND CASE f.endpoint_kind
-      WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at) FROM webhooks w WHERE w.id = f.endpoint_id)
+      WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at, CASE WHEN w.max_per_second IS NOT NULL THEN now() END) FROM webhooks w WHERE w.id = f.endpoint_id)
       ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at, CASE WHEN b.kind = 'plugin' AND NOT d.forwarded THEN now() END)
         FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
   ), ${taking('finished_id', 'token')},`;

@@ -36,6 +36,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     paused: Boolean(webhook.pausedAt),
     inbox_id: webhook.inboxId ?? null,
     filter: webhook.filter ?? null,
+    max_per_second: webhook.maxPerSecond ?? null,
     created_at: unixSeconds(webhook.createdAt),
     updated_at: unixSeconds(webhook.updatedAt),
   };
@@ -55,7 +56,13 @@ export const webhookRoutes = [
   ),
   doors.account(
     ['POST', base, 'Create a webhook'],
-    { body: 'requests/webhook.create', reply: 'resources/created-webhook', role: 'administrator', status: 201 },
+    {
+      body: 'requests/webhook.create',
+      largeBody: true,
+      reply: 'resources/created-webhook',
+      role: 'administrator',
+      status: 201,
+    },
     {
       prepare: ({ services, body }) => checkUrl(services, body.url),
       handle: async ({ services, body, transact }) => {
@@ -67,6 +74,7 @@ export const webhookRoutes = [
             subscriptions: body.subscriptions,
             inboxId: body.inbox_id ?? null,
             filter: checkedFilter(body.filter ?? null),
+            maxPerSecond: body.max_per_second ?? null,
             active: body.active ?? true,
             format: body.format ?? 'default',
             sealedSecret: services.secretBox.seal(secret),
@@ -84,15 +92,15 @@ export const webhookRoutes = [
   ),
   doors.account(
     ['PATCH', `${base}/:id`, 'Update a webhook'],
-    { body: 'requests/webhook.update', reply: 'resources/webhook', role: 'administrator' },
+    { body: 'requests/webhook.update', largeBody: true, reply: 'resources/webhook', role: 'administrator' },
     {
       prepare: async ({ services, body: { url } }) => {
         if (url !== undefined) await checkUrl(services, url);
       },
       handle: async ({ params, body, transact }) => {
-        const { url, subscriptions, name, inbox_id: inboxId, active, format } = body;
+        const { url, subscriptions, name, inbox_id: inboxId, max_per_second: maxPerSecond, active, format } = body;
         const filter = body.filter && checkedFilter(body.filter);
-        const changes = withoutUndefined({ url, subscriptions, name, inboxId, filter, active, format });
+        const changes = withoutUndefined({ url, subscriptions, name, inboxId, filter, maxPerSecond, active, format });
         return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
       },
     },

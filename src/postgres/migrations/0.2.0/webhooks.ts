@@ -10,6 +10,7 @@ export const webhooks = `
   ${webhookFilters}
   ALTER TABLE webhooks
     ADD filter jsonb,
+    ADD max_per_second integer CONSTRAINT webhooks_max_per_second CHECK (max_per_second BETWEEN 1 AND 1000),
     ${endpointColumns.health},
     ${endpointColumns.pauses},
     ADD failing_told_at timestamptz,
@@ -51,4 +52,21 @@ export const webhooks = `
   CREATE TRIGGER webhooks_version AFTER INSERT OR DELETE ON webhooks FOR EACH ROW EXECUTE FUNCTION keep_webhook_version();
   CREATE TRIGGER webhooks_changed_version AFTER UPDATE ON webhooks FOR EACH ROW
     WHEN ((OLD.active, OLD.subscriptions, OLD.inbox_id, OLD.filter) IS DISTINCT FROM (NEW.active, NEW.subscriptions, NEW.inbox_id, NEW.filter))
-    EXECUTE FUNCTION keep_webhook_version();`;
+    EXECUTE FUNCTION keep_webhook_version();
+
+  -- The token bucket of a webhook with a rate: it is empty for a second before \`full_at\`, when it is full again. Claims lock
+  -- this row instead of the webhook's, which a request may hold for long.
+  CREATE TABLE webhook_rates (
+    account_id bigint NOT NULL,
+    webhook_id bigint NOT NULL,
+    full_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (account_id, webhook_id),
+    CONSTRAINT webhook_rates_webhook FOREIGN KEY (account_id, webhook_id) REFERENCES webhooks (account_id, id) ON DELETE CASCADE
+  ) WITH (fillfactor = 50);
+  CREATE FUNCTION keep_webhook_rate() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO webhook_rates (account_id, webhook_id) VALUES (NEW.account_id, NEW.id) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER webhooks_rate AFTER INSERT OR UPDATE OF max_per_second ON webhooks FOR EACH ROW
+    WHEN (NEW.max_per_second IS NOT NULL) EXECUTE FUNCTION keep_webhook_rate();`;
