@@ -1137,16 +1137,16 @@ last_error: (string | null)
  */
 next_attempt_at: NullableUnixTime
 /**
- * Why a pending delivery is not attempted now: an older one of its conversation (`delivery`), the open circuit of its endpoint, a pause, a recovery that is still preparing, or the schedule of retries. Null when it is due, in progress or at its end.
+ * Why a pending delivery is not attempted now: an older one of its conversation (`delivery`), the open circuit of its endpoint, a pause, the rate of its webhook, a recovery that is still preparing, or the schedule of retries. Null when it is due, in progress or at its end.
  */
 waits_for: ({
-reason: ("delivery" | "circuit" | "paused" | "recovery" | "schedule")
+reason: ("delivery" | "circuit" | "paused" | "rate" | "recovery" | "schedule")
 /**
  * The older delivery; null for the other reasons.
  */
 delivery_id: NullableId
 /**
- * The next attempt of the older delivery, the circuit's next probe, or the delivery's own next attempt; null where it is not known.
+ * The next attempt of the older delivery, the circuit's next probe, the moment at which the rate allows one, or the delivery's own next attempt; null where it is not known.
  */
 until: NullableUnixTime
 } | null)

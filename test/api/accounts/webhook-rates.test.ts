@@ -68,6 +68,25 @@ describe('the rate of a webhook', function () {
     await settled();
   });
 
+  it('is the reason for which deliveries wait, with the moment', async () => {
+    const hook = await rated(1);
+    const conversations = [await sending.conversation(), await sending.conversation()];
+    await sending.say(conversations[0]!, 'first');
+    await received(1);
+    // As if other processes had sent for an hour.
+    await sending.app.query(`UPDATE webhook_rates SET full_at = now() + interval '1 hour' WHERE webhook_id = $1`, [
+      hook.id,
+    ]);
+    await sending.say(conversations[1]!, 'second');
+    const [delivery] = await sending.deliveriesOf(hook, '?state=pending');
+    expect(delivery.waits_for).to.include({ reason: 'rate', delivery_id: null });
+    expect(delivery.waits_for.until).to.be.closeTo(Date.now() / 1000 + 3600, 120);
+    expect(delivery.attempts).to.equal(0);
+    await sending.app.query(`UPDATE webhook_rates SET full_at = now() WHERE webhook_id = $1`, [hook.id]);
+    await received(2);
+    await settled();
+  });
+
   for (const refused of [0, 1_001, 1.5, '5', true]) {
     it(`is not ${JSON.stringify(refused)}`, async () => {
       const body = { url: sending.receiver.url, subscriptions: ['message_created'], max_per_second: refused };

@@ -4,7 +4,7 @@ import { readWebhook } from '../../../domain/webhooks.ts';
 import { findDelivery } from '../../../deliveries/log/attempts.ts';
 import { findReceivers, knowsEvent, type EventReceiver } from '../../../deliveries/log/event-receivers.ts';
 import { knowsConversation, listDeliveries, type LogFilter } from '../../../deliveries/log/log.ts';
-import { findWaits } from '../../../deliveries/log/waits.ts';
+import { findWaits, type Wait } from '../../../deliveries/log/waits.ts';
 import type { Endpoint } from '../../../deliveries/core/endpoint.ts';
 import { notFound } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
@@ -47,9 +47,12 @@ export const deliveryRoutes = [
   doors.account(
     ['GET', `${base}/events/:id/deliveries`, 'List the webhooks that got an event, and why others did not'],
     { reply: 'resources/event-deliveries', role: 'administrator' },
-    async ({ sql, account, params }) => {
+    async ({ services: { holdAttempts }, sql, account, params }) => {
       if (!(await knowsEvent(sql, account.id, params.id))) throw notFound('Event');
-      return { payload: (await findReceivers(sql, account.id, params.id)).map(presentReceiver) };
+      const receivers = await findReceivers(sql, account.id, params.id);
+      const deliveries = receivers.flatMap((receiver) => receiver.deliveries);
+      const waits = await findWaits(sql, { accountId: account.id, deliveries, holdAttempts });
+      return { payload: receivers.map((receiver) => presentReceiver(receiver, waits)) };
     },
   ),
   doors.account(
@@ -77,14 +80,14 @@ export const deliveryRoutes = [
   ),
 ];
 
-function presentReceiver({ id, url, name, deliveries, unsent }: EventReceiver) {
+function presentReceiver({ id, url, name, deliveries, unsent }: EventReceiver, waits: ReadonlyMap<number, Wait>) {
   return {
     webhook_id: id,
     url,
     name,
     state: deliveries.at(-1)?.state ?? `not sent: ${unsent}`,
     not_sent: unsent,
-    deliveries: deliveries.map(presentDelivery),
+    deliveries: deliveries.map((delivery) => presentDelivery(delivery, waits.get(delivery.id))),
   };
 }
 

@@ -105,6 +105,7 @@ const waits = {
   delivery: 'An earlier delivery',
   circuit: 'Open circuit: the endpoint is not responding',
   paused: 'Endpoint paused',
+  rate: 'Rate limit of the webhook',
   recovery: 'A recovery that is still preparing',
   schedule: 'Retry schedule',
 } as const;
