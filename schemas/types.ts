@@ -566,6 +566,14 @@ content: string
 [k: string]: unknown
 })
 /**
+ * What is said of a message that is sent, besides its text.
+ */
+export type NewMessageShape = (RichContentShape & {
+message_type: ("incoming" | "outgoing")
+private?: boolean
+source_id?: (string | null)
+})
+/**
  * A form of a message or a private note with files.
  */
 export type SendMessageWithFiles = (NewMessageShape & {
@@ -1441,6 +1449,18 @@ export type WidgetMessage = ContactMessageShape
  * Items: Lowercase letters, digits, `_` and `-`.
  */
 export type LabelTitles = string[]
+/**
+ * A public message to the customer.
+ */
+export type ReplyAction = ({
+type: "reply"
+[k: string]: unknown
+} & RichContentShape & {
+/**
+ * The text of a reply that a bot writes or an agent inserts.
+ */
+content: string
+})
 export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction)
 /**
  * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
@@ -1729,6 +1749,7 @@ export interface Schemas {
 "shapes/plugin": PluginShape
 "shapes/profile": ProfileShape
 "shapes/record": RecordShape
+"shapes/rich-content": RichContentShape
 "shapes/session-event": SessionEventShape
 "shapes/typing-event": TypingEventShape
 "shapes/user": UserShape
@@ -1830,7 +1851,10 @@ inbox_id: Id
 export interface MessageContentShape {
 content: string
 message_type: ("incoming" | "outgoing")
-content_type: ("text" | "input_select" | "input_email")
+/**
+ * `input_select` and `cards` have `items` in `content_attributes`.
+ */
+content_type: ("text" | "input_select" | "input_email" | "cards")
 content_attributes: Attributes
 }
 /**
@@ -2444,7 +2468,7 @@ before?: Id
 export interface SendClientMessage {
 content: string
 /**
- * Given for an answer to a choice (`input_select`) or to a question for an e-mail address (`input_email`): `content` is then the `value` of an item, or the address.
+ * Given for an answer to a choice (`input_select`, or a postback of `cards`) or to a question for an e-mail address (`input_email`): `submitted_values` has then the `value` of an item, or `content` has it; for an address, `content` has that. The message gets the item's `title` as its text.
  */
 content_attributes?: {
 /**
@@ -2471,7 +2495,7 @@ value: string
 [k: string]: unknown
 }
 /**
- * The answer to a message that asks for a choice (`input_select`) or an e-mail address (`input_email`).
+ * The answer to a message that asks for a choice (`input_select`, or a postback of `cards`) or an e-mail address (`input_email`).
  */
 export interface AnswerClientMessage {
 /**
@@ -3097,14 +3121,14 @@ step?: number
 [k: string]: unknown
 }
 /**
- * What is said of a message that is sent, besides its text.
+ * What a message shows besides its text: choices (`input_select`) and cards.
  */
-export interface NewMessageShape {
-message_type: ("incoming" | "outgoing")
-private?: boolean
-content_type?: ("text" | "input_select" | "input_email")
+export interface RichContentShape {
+/**
+ * `input_select` and `cards` have `items` in `content_attributes`.
+ */
+content_type?: ("text" | "input_select" | "input_email" | "cards")
 content_attributes?: GivenAttributes
-source_id?: (string | null)
 }
 /**
  * Which stretch of a conversation.
@@ -3361,7 +3385,7 @@ format?: ("default" | "chatwoot")
 export interface SendMessage1 {
 content: string
 /**
- * Given for an answer to a choice (`input_select`) or to a question for an e-mail address (`input_email`): `content` is then the `value` of an item, or the address.
+ * Given for an answer to a choice (`input_select`, or a postback of `cards`) or to a question for an e-mail address (`input_email`): `submitted_values` has then the `value` of an item, or `content` has it; for an address, `content` has that. The message gets the item's `title` as its text.
  */
 content_attributes?: {
 /**
@@ -4629,23 +4653,6 @@ type: "open"
 export interface PriorityAction {
 type: "priority"
 priority: ("urgent" | "high" | "medium" | "low" | null)
-}
-/**
- * A public message to the customer.
- */
-export interface ReplyAction {
-type: "reply"
-/**
- * The text of a reply that a bot writes or an agent inserts.
- */
-content: string
-content_type?: ("text" | "input_select" | "input_email")
-/**
- * For input_select: {items: [{title, value}]}.
- */
-content_attributes?: {
-[k: string]: unknown
-}
 }
 /**
  * Resolves the conversation.

@@ -313,6 +313,42 @@ describe('a conversation in the console', function () {
     watched.expectNoProblems(/status of 4|ERR_INTERNET_DISCONNECTED|ERR_NETWORK/);
   });
 
+  it('shows choices and cards, and which one the customer has chosen', async () => {
+    const { body: inbox } = await app.post('inboxes', { name: 'Site', channel_type: 'Channel::WebWidget' });
+    const base = `/public/api/v1/inboxes/${inbox.identifier}`;
+    const { body: session } = await app.call('POST', `${base}/sessions`, { name: 'Carla' }, { api_access_token: '' });
+    const headers = { api_access_token: '', 'x-contact-token': session.contact_token };
+    const answer = (body: object) => app.call('POST', `${base}/messages`, body, headers);
+    const id = (await answer({ content: 'Hello' })).body.conversation_id;
+    const write = (fields: object) => app.post(`conversations/${id}/messages`, { message_type: 'outgoing', ...fields });
+    const items = [
+      { title: 'The basic plan', value: 'basic' },
+      { title: 'The pro plan', value: 'pro' },
+    ];
+    await write({ content: 'Which plan?', content_type: 'input_select', content_attributes: { items } });
+    await answer({ content: 'The pro plan', content_attributes: { submitted_values: [{ value: 'pro' }] } });
+    const actions = [
+      { type: 'link', text: 'See it', uri: 'https://shop.example/lamp' },
+      { type: 'postback', text: 'Order', payload: 'lamp' },
+    ];
+    const card = { title: 'Lamp', description: 'Bright', media_url: 'https://shop.example/lamp.png', actions };
+    await write({ content: 'Our lamps', content_type: 'cards', content_attributes: { items: [card] } });
+    await open(id, 'Carla');
+    const choices = said('Which plan?').getByRole('listitem');
+    expect(await choices.allTextContents()).to.deep.equal(['The basic plan', 'The pro plan chosen']);
+    const cards = said('Our lamps').getByRole('list', { name: 'Cards' });
+    const links = cards.getByRole('link');
+    expect(await links.evaluateAll((all) => all.map((one) => [String(one), one.getAttribute('rel')]))).to.deep.equal([
+      ['https://shop.example/lamp.png', 'noopener noreferrer nofollow'],
+      ['https://shop.example/lamp', 'noopener noreferrer nofollow'],
+    ]);
+    expect(await cards.locator('img, button').count()).to.equal(0);
+    await answer({ content: 'Order', content_attributes: { submitted_values: [{ value: 'lamp' }] } });
+    await cards.getByText('Order chosen').waitFor();
+    await watched.expectAccessible();
+    watched.expectNoProblems(/conversations\/NaN/);
+  });
+
   it('shows what anybody wrote as text, accessibly, on narrow and wide screens', async () => {
     const [attack = ''] = xssTexts;
     const attributes = Object.fromEntries(xssTexts.map((text, index) => [`fact ${index} ${text}`.slice(0, 60), text]));

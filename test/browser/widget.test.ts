@@ -168,9 +168,11 @@ describe('the widget in a browser', function () {
       { title: 'The pro plan', value: 'pro' },
     ];
     await write(id, { content: 'Which plan?', content_type: 'input_select', content_attributes: { items } });
-    await page.getByRole('group', { name: 'Which plan?' }).getByRole('button', { name: 'The pro plan' }).click();
+    const plan = (name: string) => page.getByRole('group', { name: 'Which plan?' }).getByRole('button', { name });
+    await plan('The pro plan').click();
     await bubble(page, 'The pro plan').waitFor();
-    await page.getByRole('group', { name: 'Which plan?' }).waitFor({ state: 'detached' });
+    await plan('The pro plan').and(page.locator('[aria-pressed=true]:disabled')).waitFor();
+    await plan('The basic plan').and(page.locator('[aria-pressed=false]:disabled')).waitFor();
     // Who chose by the keyboard goes on by it.
     await page.getByRole('textbox', { name: 'Message' }).and(page.locator(':focus')).waitFor();
     await write(id, { content: 'Where can we reach you?', content_type: 'input_email' });
@@ -180,9 +182,69 @@ describe('the widget in a browser', function () {
     await bubble(page, 'vera@example.com').waitFor();
     await app.eventually(async () => (await app.get(`conversations/${id}`)).body.contact.email === 'vera@example.com');
     const [, choice, email] = await heard(inbox);
-    expect(choice?.['content']).to.equal('pro');
+    expect(choice?.['content']).to.equal('The pro plan');
     expect(choice?.['content_attributes']).to.deep.include({ submitted_values: [items[1]] });
     expect(email?.['content_attributes']).to.include({ submitted_email: 'vera@example.com' });
+    watched.expectNoProblems();
+  });
+
+  it('shows cards: links open elsewhere, and a postback is chosen once, by the keyboard too', async () => {
+    const inbox = await makeInbox();
+    const watched = await visit(inbox);
+    const { page } = watched;
+    await enter(page);
+    await say(page, 'What do you sell?');
+    await page.getByText('Sending…').waitFor({ state: 'detached' });
+    const id = await conversationIn(inbox);
+    const order = (payload: string) => ({ type: 'postback', text: `Order ${payload}`, payload: `sku-${payload}` });
+    const items = [
+      {
+        title: 'Lamp',
+        description: 'Bright',
+        media_url: 'https://shop.example/lamp.png',
+        actions: [{ type: 'link', text: 'See it', uri: 'https://shop.example/lamp' }, order('lamp')],
+      },
+      { title: 'Chair', actions: [order('chair')] },
+    ];
+    const cards = { content_type: 'cards', content_attributes: { items } };
+    await write(id, { content: 'Our lamps', ...cards });
+    const list = (name: string) => page.getByRole('list', { name });
+    const button = (name: string) => list('Our lamps').getByRole('button', { name });
+    const link = list('Our lamps').getByRole('link', { name: 'See it' });
+    expect(await link.getAttribute('href')).to.equal('https://shop.example/lamp');
+    expect([await link.getAttribute('target'), await link.getAttribute('rel')]).to.deep.equal([
+      '_blank',
+      'noopener noreferrer nofollow',
+    ]);
+    // A picture of another origin would tell that origin who looks.
+    expect(await list('Our lamps').getByRole('link', { name: 'View image: Lamp' }).count()).to.equal(1);
+    expect(await list('Our lamps').locator('img').count()).to.equal(0);
+    // A further word of the same side changes nothing.
+    await write(id, { content: 'Prices include VAT.' });
+    await bubble(page, 'Prices include VAT.').waitFor();
+    await watched.expectAccessible();
+    await button('Order lamp').focus();
+    await page.keyboard.press('Tab');
+    await button('Order chair').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await bubble(page, 'Order chair').waitFor();
+    await button('Order chair').and(page.locator('[aria-pressed=true]:disabled')).waitFor();
+    await button('Order lamp').and(page.locator('[aria-pressed=false]:disabled')).waitFor();
+    const answer = (await heard(inbox)).at(-1);
+    expect(answer).to.deep.include({ content: 'Order chair' });
+    expect(answer?.['content_attributes']).to.deep.include({
+      submitted_values: [{ title: 'Order chair', value: 'sku-chair' }],
+    });
+    await page.reload();
+    await enter(page);
+    await button('Order chair').and(page.locator('[aria-pressed=true]:disabled')).waitFor();
+    // What the visitor writes in place of a choice ends it.
+    await write(id, { content: 'Our chairs', ...cards });
+    await list('Our chairs').getByRole('button', { name: 'Order chair' }).and(page.locator(':enabled')).waitFor();
+    await say(page, 'Neither, thank you');
+    await list('Our chairs').locator('button:enabled').first().waitFor({ state: 'detached' });
+    expect(await list('Our chairs').getByRole('button').count()).to.equal(2);
+    await watched.expectAccessible();
     watched.expectNoProblems();
   });
 
@@ -227,8 +289,20 @@ describe('the widget in a browser', function () {
     await write(id, { content: xssTexts[3], content_type: 'input_select', content_attributes: { items } });
     const group = page.getByRole('group');
     await group.getByRole('button').last().click();
-    await group.waitFor({ state: 'detached' });
+    await group.locator('button:enabled').waitFor({ state: 'detached' });
     await page.getByText('Sending…').waitFor({ state: 'detached' });
+    const cards = xssTexts.slice(0, 10).map((text) => ({
+      title: text,
+      description: text,
+      actions: [
+        { type: 'postback', text, payload: text },
+        { type: 'link', text, uri: `https://example.com/?${encodeURIComponent(text)}` },
+      ],
+    }));
+    await write(id, { content: xssTexts[3], content_type: 'cards', content_attributes: { items: cards } });
+    await page.getByRole('listitem').last().waitFor();
+    for (const link of await page.getByRole('listitem').getByRole('link').all())
+      expect(await link.getAttribute('href')).to.match(/^https:\/\/example\.com\//);
     const shown = await page.locator('.bubble').allTextContents();
     expect(shown).to.include.members([...xssTexts]);
     const addresses = await page.locator('.bubble a').evaluateAll((links) => links.map((link) => String(link)));

@@ -98,7 +98,7 @@ export class Chat {
   }
 
   /** Sends what the visitor wrote, or its answer to a message that asks, or files with or without a word. */
-  say(content: string, answers: number | null = null, files: readonly File[] = []): void {
+  say(content: string, answers: Queued['answers'] = null, files: readonly File[] = []): void {
     this.outbox.add({ content, files, answers, after: this.messages.at(-1)?.id ?? 0 });
   }
 
@@ -291,5 +291,8 @@ function formOf({ content, files }: Queued): FormData {
 }
 
 function bodyOf({ content, answers }: Queued) {
-  return answers === null ? { content } : { content, content_attributes: { in_reply_to: answers } };
+  if (answers === null) return { content };
+  const { id, value } = answers;
+  const submitted = value === null ? {} : { submitted_values: [{ title: content, value }] };
+  return { content, content_attributes: { in_reply_to: id, ...submitted } };
 }

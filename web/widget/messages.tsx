@@ -1,8 +1,9 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Attached } from '../shared/attached.tsx';
+import { chosenIn, submittedIn } from '../shared/rich-content.ts';
 import type { Chat } from './chat.ts';
 import type { Outbox, Queued } from './outbox.ts';
-import { itemsOf, Question } from './question.tsx';
+import { asks, Question } from './question.tsx';
 import type { Message } from './service.ts';
 import { Text } from './text.tsx';
 
@@ -21,12 +22,14 @@ export function Messages({ chat, answered }: { chat: Chat; answered: () => void 
         </button>
       )}
       {messages.map((message) => (
-        <Bubble key={message.id} message={message} messages={messages} origin={chat.origin}>
+        <Bubble key={message.id} message={message} origin={chat.origin}>
           <Question
             message={message}
             isOver={isOver(message, messages, queue)}
-            answer={(content) => {
-              chat.say(content, message.id);
+            chosen={chosenIn(message, messages) ?? answerTo(message, queue)?.value ?? null}
+            origin={chat.origin}
+            answer={(content, value) => {
+              chat.say(content, { id: message.id, value });
               answered();
             }}
           />
@@ -43,13 +46,12 @@ export function Messages({ chat, answered }: { chat: Chat; answered: () => void 
 
 interface BubbleProps {
   message: Message;
-  messages: readonly Message[];
   /** The service's. */
   origin: string;
   children: preact.ComponentChildren;
 }
 
-function Bubble({ message, messages, origin, children }: BubbleProps) {
+function Bubble({ message, origin, children }: BubbleProps) {
   const { content, content_attributes: attributes, message_type: type, created_at: at, sender, attachments } = message;
   const isOwn = type === 'incoming';
   const moment = new Date(at * 1000);
@@ -60,7 +62,7 @@ function Bubble({ message, messages, origin, children }: BubbleProps) {
         {attributes['deleted'] === true ? (
           <i>Message deleted</i>
         ) : (
-          <Text text={titleOf(message, messages) ?? content} />
+          <Text text={submittedIn(attributes)?.title ?? content} />
         )}
         <Attached files={attachments} origin={origin} />
       </p>
@@ -70,12 +72,6 @@ function Bubble({ message, messages, origin, children }: BubbleProps) {
       </time>
     </div>
   );
-}
-
-// A choice is shown by its title; what was sent is its value.
-function titleOf({ content, content_attributes: attributes }: Message, messages: readonly Message[]): string | null {
-  const question = messages.find(({ id }) => id === attributes['in_reply_to']);
-  return (question && itemsOf(question).find(({ value }) => value === content)?.title) ?? null;
 }
 
 interface WaitingProps {
@@ -120,9 +116,19 @@ function Waiting({ queued, outbox, done }: WaitingProps) {
   );
 }
 
-function isOver({ id, content_type: type }: Message, messages: readonly Message[], queue: readonly Queued[]): boolean {
-  if (type === 'text') return true;
-  const isAnswered = messages.some(({ content_attributes: attributes }) => attributes['in_reply_to'] === id);
-  const isBeingAnswered = queue.some(({ answers, refusal }) => answers === id && !refusal);
-  return isAnswered || isBeingAnswered || messages.some((later) => later.id > id && later.content_type !== 'text');
+function answerTo({ id }: Message, queue: readonly Queued[]): Queued['answers'] {
+  return queue.find(({ answers, refusal }) => answers?.id === id && !refusal)?.answers ?? null;
+}
+
+function isOver(message: Message, messages: readonly Message[], queue: readonly Queued[]): boolean {
+  if (chosenIn(message, messages) !== null || answerTo(message, queue)) return true;
+  const later = messages.filter(({ id }) => id > message.id);
+  if (later.some(asks)) return true;
+  // An address is still of use when the visitor has written something else first; a choice is of its moment.
+  return message.content_type !== 'input_email' && later.some((one) => !isSameSide(one, message));
+}
+
+// A bot may add a word to its own question.
+function isSameSide({ message_type: type, sender }: Message, { message_type: side, sender: other }: Message): boolean {
+  return type === side && sender?.type === other?.type;
 }

@@ -10,8 +10,8 @@ export interface Queued {
   key: string;
   content: string;
   files: readonly File[];
-  /** The message that asked for it; null for what was written of one's own accord. */
-  answers: number | null;
+  /** The message that asked for it, and the chosen value (null for an address); null for what was written of one's own accord. */
+  answers: { id: number; value: string | null } | null;
   /** Messages above this id came after it was written. */
   after: number;
   /** When it was written. */

@@ -1,26 +1,53 @@
 import { useState } from 'preact/hooks';
+import { CardList } from '../shared/card-list.tsx';
+import { cardsIn, choicesIn, choicesOf, type Choice } from '../shared/rich-content.ts';
 import type { Message } from './service.ts';
 
 interface QuestionProps {
   message: Message;
-  /** Whether the visitor has answered it, or something newer was asked. */
+  /** Whether the visitor can answer it no more. */
   isOver: boolean;
-  answer: (content: string) => void;
+  /** The value that the visitor has chosen, or null. */
+  chosen: string | null;
+  /** The service's. */
+  origin: string;
+  /** Sends a choice, or an address without a value. */
+  answer: (content: string, value: string | null) => void;
 }
 
-/** Input that a message asks for: buttons of a choice, or a field for an email address; else nothing. */
-export function Question({ message, isOver, answer }: QuestionProps) {
-  if (isOver) return null;
-  if (message.content_type === 'input_email') return <EmailField answer={answer} />;
-  if (message.content_type !== 'input_select') return null;
+/** Content of a message below its text: buttons of a choice, cards, or a field for an email address; else nothing. */
+export function Question(props: QuestionProps) {
+  const { message, isOver, origin, answer } = props;
+  const { content, content_type: type } = message;
+  if (type === 'input_email') return isOver ? null : <EmailField answer={answer} />;
+  const button = (choice: Choice) => <ChoiceButton {...props} choice={choice} />;
+  if (type === 'cards')
+    return <CardList cards={cardsIn(message)} label={content || 'Cards'} origin={origin} postback={button} />;
+  if (type !== 'input_select') return null;
   return (
-    <div class="choices" role="group" aria-label={message.content}>
-      {itemsOf(message).map(({ title, value }) => (
-        <button type="button" onClick={() => answer(value)}>
-          {title}
-        </button>
-      ))}
+    <div class="choices" role="group" aria-label={content}>
+      {choicesIn(message).map(button)}
     </div>
+  );
+}
+
+/** Whether a message asks for a choice or an email address. */
+export function asks(message: Message): boolean {
+  return message.content_type === 'input_email' || choicesOf(message).length > 0;
+}
+
+function ChoiceButton({ choice: { title, value }, isOver, chosen, answer }: QuestionProps & { choice: Choice }) {
+  const isChosen = value === chosen;
+  return (
+    <button
+      type="button"
+      class={isChosen ? 'chosen' : undefined}
+      disabled={isOver}
+      aria-pressed={chosen === null ? undefined : isChosen}
+      onClick={() => answer(title, value)}
+    >
+      {title}
+    </button>
   );
 }
 
@@ -28,7 +55,7 @@ function EmailField({ answer }: Pick<QuestionProps, 'answer'>) {
   const [address, setAddress] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
-    answer(address.trim());
+    answer(address.trim(), null);
   };
   return (
     <form class="email" onSubmit={submit}>
@@ -46,14 +73,4 @@ function EmailField({ answer }: Pick<QuestionProps, 'answer'>) {
       <button>Send address</button>
     </form>
   );
-}
-
-/** The items of a choice. Whoever sends it writes them, and nobody checks them. */
-export function itemsOf({ content_attributes: { items } }: Message): { title: string; value: string }[] {
-  if (!Array.isArray(items)) return [];
-  return items.flatMap((item: unknown) => {
-    const { title, value } = (item ?? {}) as { title?: unknown; value?: unknown };
-    if (typeof value !== 'string' && typeof value !== 'number') return [];
-    return [{ title: typeof title === 'string' ? title : String(value), value: String(value) }];
-  });
 }

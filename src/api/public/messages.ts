@@ -12,5 +12,6 @@ export function publicWindowOf(query: Shape<'requests/message.list.query'>) {
 /** `in_reply_to` or `submitted_values` tells an answer from what the contact wrote of its own accord. */
 export function answerOf({ content_attributes: given }: Shape<'requests/widget-message.create'>) {
   const isAnswer = given?.in_reply_to !== undefined || given?.submitted_values !== undefined;
-  return isAnswer ? { inReplyTo: given.in_reply_to ?? null } : null;
+  if (!isAnswer) return null;
+  return { inReplyTo: given.in_reply_to ?? null, value: given.submitted_values?.[0]?.value ?? null };
 }

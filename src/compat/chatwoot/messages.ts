@@ -1,3 +1,4 @@
+import { findProblems } from '../../schemas.ts';
 import { dropBlanks, isObject, leaveOut, listOf, objectOf, unpack } from './json.ts';
 import { meantType, theirMessage } from './message-records.ts';
 import type { Json, Operation } from './operation.ts';
@@ -16,7 +17,8 @@ export function readWindow(query: URLSearchParams): void {
   }
 }
 
-// Kinds that are text here, with what they show kept beside it; the copies of an import are so too.
+// Kinds that are text here, with what they show kept beside it; the copies of an import are so too. Cards are, where they lack
+// something that cards need here.
 const shownAsText = [
   'input_text',
   'input_textarea',
@@ -39,8 +41,10 @@ function readKind(body: Json): Json {
   const { content_type: type, content_attributes: attributes = {}, content } = body;
   if (typeof type !== 'string' || !shownAsText.includes(type) || !isObject(attributes)) return body;
   const titles = listOf(attributes['items']).flatMap(({ title }) => (typeof title === 'string' ? title : []));
+  const read = { ...body, content: content || titles.join('\n') };
+  if (type === 'cards' && findProblems('requests/message.create', { ...read, content: 'x' }).length === 0) return read;
   const kept = { ...attributes, chatwoot: { ...objectOf(attributes['chatwoot']), content_type: type } };
-  return { ...body, content: content || titles.join('\n'), content_type: 'text', content_attributes: kept };
+  return { ...read, content_type: 'text', content_attributes: kept };
 }
 
 /** Messages of a conversation. */

@@ -34,7 +34,7 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | the text of a message and the end of a snooze are optional | 422: `content`, `snoozed_until` are required |
  * | labels are any words, by anybody | lowercase; missing ones are created, all or none, if the caller may, otherwise 422 |
  * | one person has one id in all accounts | the `id` of the profile is that of the agent in the first account |
- * | kinds of messages such as `cards` | text, with the kind in `content_attributes.chatwoot`, answered as the original kind |
+ * | kinds of messages such as `form` | text, with the kind in `content_attributes.chatwoot`, answered as the original kind |
  * | `contacts/active` lists connected contacts | contacts who wrote in the last five minutes |
  * | conversations of inboxes with a bot are pending | they have the requested status |
  * | an inbox of the API has a `webhook_url` | a webhook of the inbox, `API channel`, is created, changed and disabled too |

@@ -81,7 +81,7 @@ export async function speakInOwn(
   { id, content, attachments = [], answer = null }: Said & { id: number },
 ): Promise<Message> {
   const conversation = await lockToWrite(tx, visit, id);
-  if (answer) return (await reply(tx, conversation, { content, inReplyTo: answer.inReplyTo })).message;
+  if (answer) return (await reply(tx, conversation, { content, ...answer })).message;
   return sendInto(tx, conversation, { type: 'incoming', content, attachments });
 }
 
@@ -98,7 +98,7 @@ export async function submitToOwn(
   const conversation = await lockToWrite(tx, visit, id);
   const message = await findMessage(tx.sql, tx.account.id, conversation.id, messageId);
   if (!message || message.private) throw notFound('Message');
-  const answer = await readAnswer(tx, conversation, { content: value, inReplyTo: messageId });
+  const answer = await readAnswer(tx, conversation, { content: value, value: null, inReplyTo: messageId });
   if (answer.email !== null) await keepEmail(tx, conversation, answer.email);
   const { in_reply_to: _, ...submitted } = answer.contentAttributes;
   const changed = change(message, { contentAttributes: { ...message.contentAttributes, ...submitted } });

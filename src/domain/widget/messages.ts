@@ -28,7 +28,7 @@ export async function needUnblocked(sql: Sql, { account, contact }: Visit): Prom
 export interface Said {
   content: string;
   attachments?: readonly Attachment[];
-  answer?: Pick<GivenAnswer, 'inReplyTo'> | null;
+  answer?: Omit<GivenAnswer, 'content'> | null;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function speak(
   { content, attachments = [], answer = null }: Said,
 ): Promise<{ message: Message; conversation: Conversation }> {
   const { contactId, current } = await enter(tx, visit);
-  if (answer) return reply(tx, current, { content, inReplyTo: answer.inReplyTo });
+  if (answer) return reply(tx, current, { content, ...answer });
   const conversation = current ?? (await begin(tx, visit, contactId));
   return { message: await sendInto(tx, conversation, { type: 'incoming', content, attachments }), conversation };
 }
@@ -70,9 +70,8 @@ export async function reply(
   given: GivenAnswer,
 ): Promise<{ message: Message; conversation: Conversation }> {
   if (!conversation) throw nothingAsked();
-  const { contentAttributes, email } = await readAnswer(tx, conversation, given);
+  const { content, contentAttributes, email } = await readAnswer(tx, conversation, given);
   if (email !== null) await keepEmail(tx, conversation, email);
-  const content = email ?? given.content;
   return { message: await sendInto(tx, conversation, { type: 'incoming', content, contentAttributes }), conversation };
 }
 

@@ -6,7 +6,7 @@ import { columns, excerptColumns, joins, shortenedColumns } from './listed.ts';
 import { beside } from './places.ts';
 
 export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
-export type ContentType = 'text' | 'input_select' | 'input_email';
+export type ContentType = 'text' | 'input_select' | 'input_email' | 'cards';
 
 /** The author of a message; `id` is null for the service, and for authors that were deleted. */
 export interface Sender {
@@ -195,12 +195,16 @@ export async function findMessage(
   return message?.conversationId === conversationId ? message : null;
 }
 
+// Cards with links alone ask for nothing.
+const asks = `(content_type IN ('input_select', 'input_email')
+  OR content_type = 'cards' AND content_attributes @? '$.items[*].actions[*] ? (@.type == "postback")')`;
+
 /** The newest public message of a conversation that asks for a choice or an e-mail address, or null. */
 export async function findNewestQuestion(sql: Sql, accountId: number, conversationId: number): Promise<Message | null> {
   const [row] = await sql<MessageRow>(
     `SELECT ${columns} FROM (
        SELECT * FROM messages WHERE account_id = $1 AND conversation_id = $2
-         AND message_type = 'outgoing' AND NOT private AND content_type <> 'text'
+         AND message_type = 'outgoing' AND NOT private AND ${asks}
        ORDER BY created_at DESC, id DESC LIMIT 1) m ${joins}`,
     [accountId, conversationId],
   );

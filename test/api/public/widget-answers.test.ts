@@ -35,18 +35,36 @@ describe('answers to choices and questions for an e-mail address', () => {
   const answer = (content: string, given: object) =>
     widget.call('POST', 'messages', { content, content_attributes: given }, headers);
 
-  it('a choice is a message with the value, and with what was chosen', async () => {
+  it('a choice is a message with its title, and with the value that was chosen', async () => {
     const question = await choice();
     const { status, body } = await answer('pro', { in_reply_to: question });
     expect(status).to.equal(201);
     const chosen = { in_reply_to: question, submitted_values: [{ title: 'Pro', value: 'pro' }] };
-    expect(body).to.deep.include({ content: 'pro', message_type: 'incoming', content_attributes: chosen });
+    expect(body).to.deep.include({ content: 'Pro', message_type: 'incoming', content_attributes: chosen });
     const { payload } = (await app.get(`conversations/${conversation}/messages`)).body;
-    expect(payload.at(-1)).to.deep.include({ content: 'pro', content_attributes: chosen });
+    expect(payload.at(-1)).to.deep.include({ content: 'Pro', content_attributes: chosen });
     const told = (await app.events()).findLast(({ name }) => name === 'message_created');
-    expect(told?.account_payload).to.deep.include({ content: 'pro', content_attributes: chosen });
-    const number = await answer('7', { submitted_values: [{ title: 'Whatever', value: '7' }] });
+    expect(told?.account_payload).to.deep.include({ content: 'Pro', content_attributes: chosen });
+    expect(told?.account_payload?.['content_type']).to.equal('text');
+    const number = await answer('Whatever', { submitted_values: [{ title: 'Whatever', value: '7' }] });
+    expect(number.body.content).to.equal('Seven');
     expect(number.body.content_attributes.submitted_values).to.deep.equal([{ title: 'Seven', value: '7' }]);
+  });
+
+  it('a postback of a card is one, too, and cards with links alone ask for nothing', async () => {
+    const order = (payload: string) => ({ type: 'postback', text: 'Order', payload });
+    const link = { type: 'link', text: 'See', uri: 'https://shop.example/lamp' };
+    const cards = [
+      { title: 'Lamp', actions: [link, order('lamp')] },
+      { title: 'Chair', actions: [order('chair')] },
+    ];
+    const question = await ask({ content_type: 'cards', content_attributes: { items: cards } });
+    await ask({ content_type: 'cards', content_attributes: { items: [{ title: 'Read on', actions: [link] }] } });
+    const { status, body } = await answer('Order', { submitted_values: [{ title: 'Order', value: 'chair' }] });
+    const chosen = { in_reply_to: question, submitted_values: [{ title: 'Order', value: 'chair' }] };
+    expect([status, body.content, body.content_attributes]).to.deep.equal([201, 'Order', chosen]);
+    for (const value of ['See', 'https://shop.example/lamp', 'Order'])
+      expect((await answer(value, { in_reply_to: question })).status, value).to.equal(422);
   });
 
   it("an e-mail address becomes the contact's", async () => {
@@ -68,7 +86,9 @@ describe('answers to choices and questions for an e-mail address', () => {
     const email = await ask({ content_type: 'input_email' });
     const text = await ask({});
     const note = await choice({ private: true });
-    const odd = await ask({ content_type: 'input_select', content_attributes: { items: [null, 'x', { value: {} }] } });
+    const odd = await choice();
+    const wild = { items: [null, 'x', { value: {} }] };
+    await app.query('UPDATE messages SET content_attributes = $2 WHERE id = $1', [odd, wild]);
     const elsewhere = await Widget.create(app);
     const stranger = await elsewhere.enter();
     await app.events();
@@ -105,6 +125,6 @@ describe('answers to choices and questions for an e-mail address', () => {
       await widget.call('POST', 'messages', body, keyed),
     ];
     expect([second.body, second.headers.get('idempotency-replayed')]).to.deep.equal([first.body, 'true']);
-    expect((await widget.messages(headers)).filter(({ content }) => content === 'basic')).to.have.lengthOf(1);
+    expect((await widget.messages(headers)).filter(({ content }) => content === 'Basic')).to.have.lengthOf(1);
   });
 });

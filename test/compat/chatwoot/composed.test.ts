@@ -110,16 +110,16 @@ describe('Chatwoot profile: more operations', function () {
     expect(await world.app.eventNames()).to.include('message_created');
     expect(sent).to.deep.include({ content_type: 'cards', content: 'Lamp' });
     expect(sent.content_attributes.items).to.deep.equal(items);
+    const odd = { content_type: 'cards', content: 'Odd', content_attributes: { items: [{ name: 'Lamp' }] } };
+    expect(await theirs.succeed('POST', path, odd)).to.deep.include({ content_type: 'cards', content: 'Odd' });
     const form = { content_type: 'form', content: 'Who are you?', content_attributes: JSON.stringify({ items }) };
     expect(await theirs.succeed('POST', path, form)).to.deep.include({ content_type: 'form', content: 'Who are you?' });
     const csat = { content_type: 'input_csat', content: 'How did we do?' };
     expect((await theirs.succeed('POST', path, csat)).content_type).to.equal('input_csat');
-    const [cards] = (await world.app.get(path)).body.payload;
-    expect(cards).to.deep.include({
-      content_type: 'text',
-      content: 'Lamp',
-      content_attributes: { items, chatwoot: { content_type: 'cards' } },
-    });
+    const [cards, oddOnes] = (await world.app.get(path)).body.payload;
+    expect(cards).to.deep.include({ content_type: 'cards', content: 'Lamp', content_attributes: { items } });
+    const kept = { items: [{ name: 'Lamp' }], chatwoot: { content_type: 'cards' } };
+    expect(oddOnes).to.deep.include({ content_type: 'text', content: 'Odd', content_attributes: kept });
     for (const body of [{ content: 'x', content_type: 'hologram' }, { content_type: 'cards' }])
       expect((await theirs.post(path, body)).status).to.equal(422);
   });

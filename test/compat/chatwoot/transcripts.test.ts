@@ -20,6 +20,9 @@ describe('Chatwoot profile: transcripts', function () {
     const say = (body: object) => app.post(`conversations/${id}/messages`, body);
     await say({ content: 'Where is my lamp?', message_type: 'incoming' });
     await say({ content: 'On its way.', message_type: 'outgoing' });
+    const items = ['Yes', 'No'].map((title) => ({ title, value: title }));
+    const choice = { content_type: 'input_select', content_attributes: { items } };
+    await say({ content: 'Does it fit?', message_type: 'outgoing', ...choice });
     await say({ content: 'She is angry', message_type: 'outgoing', private: true });
     return id;
   }
@@ -49,6 +52,7 @@ describe('Chatwoot profile: transcripts', function () {
     const text = server.received[0]!.message.replaceAll(/=\n/g, '');
     expect(text).to.contain('Transcript of your conversation with');
     expect(text.indexOf('Where is my lamp?')).to.be.within(1, text.indexOf('On its way.'));
+    expect(text).to.contain('Does it fit?\n1. Yes\n2. No');
     expect(text).to.contain('Carla, ').and.not.to.contain('angry');
   });
 

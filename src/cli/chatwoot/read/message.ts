@@ -114,7 +114,7 @@ function contentTypeOf(
   attributes: Record<string, unknown>,
 ): { contentType: ContentType; content_type?: string } {
   const type = textOf(given['content_type'], 64) ?? 'text';
-  const known = oneOf(type, ['text', 'input_select', 'input_email']);
+  const known = oneOf(type, ['text', 'input_select', 'input_email', 'cards']);
   const body = {
     content: content || 'x',
     message_type: 'outgoing',

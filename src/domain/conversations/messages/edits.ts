@@ -1,7 +1,8 @@
 import type { Conversation } from '../../../records/conversations/conversation.ts';
 import { findMessage, saveMessage, type Message } from '../../../records/messages/message.ts';
-import { forbidden, invalid, notFound } from '../../../errors.ts';
+import { ApiError, forbidden, invalid, notFound } from '../../../errors.ts';
 import type { ChangedAttributes } from '../../../events/catalog.ts';
+import { findProblems } from '../../../schemas.ts';
 import { eraseResponses } from '../../../deliveries/log/erase.ts';
 import { blankMessage } from '../../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../../events/transaction.ts';
@@ -40,6 +41,7 @@ export async function updateMessage(
   if (content !== undefined || contentAttributes) checkEdit(tx.actor, message);
   if (status) checkStatus(message, status);
   const merged = merge('/content_attributes', message.contentAttributes, contentAttributes);
+  if (merged && contentAttributes?.['items']) checkItems(message, merged);
   const changed = change(message, { status, content, contentAttributes: merged });
   if (!changed) return reached;
   await saveEdit(tx, reached, changed);
@@ -64,6 +66,14 @@ function checkEdit(actor: Actor, message: Message): void {
 // Nobody can send a message without content and files.
 function isDeleted({ content, attachments }: Message): boolean {
   return content === '' && attachments.length === 0;
+}
+
+// Choices and cards stay such as could be sent.
+function checkItems({ contentType, type }: Message, contentAttributes: Record<string, unknown>): void {
+  const sent = { message_type: type, content_type: contentType, content_attributes: contentAttributes };
+  const details = findProblems('shapes/new-message', sent);
+  const [first] = details;
+  if (first) throw new ApiError(422, 'validation_failed', first.message, { details });
 }
 
 // A status only advances, since receipts may arrive late or get lost; a failed message may have been sent again.

@@ -1,5 +1,6 @@
 import type { Conversation } from '../../../records/conversations/conversation.ts';
 import type { Message } from '../../../records/messages/message.ts';
+import { plainTextOf } from '../../../records/messages/rich-content.ts';
 
 /** Messages of a transcript at most: the latest. */
 export const mostTranscribed = 500;
@@ -18,7 +19,9 @@ export function transcriptOf({ id, contact }: Conversation, messages: readonly M
   return [`Conversation ${id} with ${contact.name}`, ...parts].join('\n\n');
 }
 
-function partOf({ createdAt, sender, type, content, attachments }: Message): string {
+function partOf(message: Message): string {
+  const { createdAt, sender, type, attachments } = message;
+  const content = plainTextOf(message);
   const minute = createdAt.toISOString().slice(0, 16).replace('T', ' ');
   const name = sender.name || (type === 'incoming' ? 'Customer' : 'Service');
   const files = attachments.map((file) => `[${file.name}]`);

@@ -6,6 +6,7 @@ import type { TraceReader, TraceState } from '../../../shared/trace/trace.ts';
 import { Action } from '../../kit/action.tsx';
 import { Time } from '../../kit/time.tsx';
 import { Lane } from './lane.tsx';
+import { RichContent } from './rich-content.tsx';
 import { MessageActions } from './message-actions.tsx';
 import type { Message, Transcript } from './transcript.ts';
 
@@ -35,7 +36,7 @@ export function TranscriptView({ transcript, traced, reader }: Props) {
         )}
         {messages.map((message) => (
           <div key={message.id} class="turn">
-            <Said message={message} changed={(now) => transcript.add(now)} />
+            <Said message={message} messages={messages} changed={(now) => transcript.add(now)} />
             {message.message_type === 'incoming' && <LaneOf message={message} traced={traced} reader={reader} />}
           </div>
         ))}
@@ -65,7 +66,13 @@ const nearPx = 40;
 
 const senders = { Contact: 'customer', User: 'agent', AgentBot: 'bot' } as const;
 
-function Said({ message, changed }: { message: Message; changed: (message: Message) => void }) {
+interface SaidProps {
+  message: Message;
+  messages: readonly Message[];
+  changed: (message: Message) => void;
+}
+
+function Said({ message, messages, changed }: SaidProps) {
   const { content, content_attributes: attributes, message_type: type, private: isNote, created_at: at } = message;
   const { sender, status, attachments } = message;
   const side = type === 'incoming' ? 'in' : 'out';
@@ -78,24 +85,11 @@ function Said({ message, changed }: { message: Message; changed: (message: Messa
       <p class="text" dir="auto">
         {attributes['deleted'] === true ? <i>Message deleted</i> : content}
       </p>
-      <Choices items={attributes['items']} />
+      <RichContent message={message} messages={messages} />
       <Attached files={attachments} origin={location.origin} />
       <MessageActions message={message} changed={changed} />
       {status === 'failed' && <p class="problem">Not delivered to the customer.</p>}
     </div>
-  );
-}
-
-// Choices of a message. They are unchecked input of the sender.
-function Choices({ items }: { items: unknown }) {
-  if (!Array.isArray(items) || items.length === 0) return null;
-  return (
-    <ul class="choices" aria-label="Choices">
-      {items.map((item: unknown, index) => {
-        const { title, value } = (item ?? {}) as { title?: unknown; value?: unknown };
-        return <li key={index}>{String(title ?? value)}</li>;
-      })}
-    </ul>
   );
 }
 
