@@ -1612,6 +1612,7 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/bot-evals-kept": KeptBotEvals
 "resources/bot-evals": BotEvals
 "resources/bot-trial": BotTrial
 "resources/bot-unanswered": BotUnanswered
@@ -2347,7 +2348,7 @@ results: EvalResults
 [k: string]: unknown
 }
 /**
- * A message of a customer, and the messages before it.
+ * A message of a customer, the messages before it, and what the bot should do.
  */
 export interface TryAgentBot {
 /**
@@ -2363,6 +2364,36 @@ history?: {
 role: ("user" | "assistant")
 content: string
 }[]
+/**
+ * What the bot should do, one of these; the answer then says whether it `passed`.
+ */
+expect?: {
+/**
+ * Title or URL of an article that it cites or offers.
+ */
+article?: string
+/**
+ * Texts that its replies hold, in upper or lower case.
+ * 
+ * @minItems 1
+ * @maxItems 50
+ * 
+ * Items: A text to look for.
+ */
+contains?: string[]
+/**
+ * Whether it hands off.
+ */
+handoff?: boolean
+/**
+ * Whether it answers; false: it neither answers nor hands off.
+ */
+answered?: boolean
+/**
+ * Whether it replies without citing, and does not hand off.
+ */
+small_talk?: boolean
+}
 [k: string]: unknown
 }
 /**
@@ -3665,6 +3696,30 @@ payload: CustomAttributeDefinition[]
 meta: PageMeta
 }
 /**
+ * Results that are kept now, and how they differ from those before.
+ */
+export interface KeptBotEvals {
+ran_at: UnixTime
+results: EvalResults
+/**
+ * When the results before were kept; null for the first.
+ */
+last_ran_at: NullableUnixTime
+/**
+ * Questions with another result than before; none for the first run.
+ */
+changes: {
+/**
+ * Its place in `results`, from 0; null where it is gone.
+ */
+index: (number | null)
+question: string
+kind: ("fixed" | "broken" | "changed" | "new" | "gone")
+before: (string | null)
+now: (string | null)
+}[]
+}
+/**
  * The last results of `npx switchboard evals` for a bot.
  */
 export interface BotEvals {
@@ -3696,6 +3751,14 @@ handed_off: boolean
  */
 handoff_reason: (string | null)
 usage: RunUsage
+/**
+ * Whether it did what `expect` says; null without one. A run that failed passes nothing.
+ */
+passed: (boolean | null)
+/**
+ * What the bot did, in words.
+ */
+got: string
 }
 /**
  * Questions that a bot gave to people because no article answered them, the most frequent first, at most 100.

@@ -2,12 +2,12 @@ import { busy } from '../errors.ts';
 import type { Actor } from '../events/transaction.ts';
 import type { Clock, Random } from '../lib/ports.ts';
 import type { Message } from '../records/messages/message.ts';
+import type { TrialEnd } from '../domain/bots/evals/judge.ts';
 import { send } from '../domain/conversations/send.ts';
 import { actorOf } from '../runs/conduct.ts';
 import type { Trial, TryBot } from '../runs/trial.ts';
 import { usageOf } from '../runs/usage.ts';
 import type { RecordedCall } from '../sandbox/run.ts';
-import type { Shape } from '../schemas.ts';
 import type { SimulatedRun } from './api.ts';
 import { Player, type PlayerOptions } from './player.ts';
 import { Stage } from './stage/stage.ts';
@@ -39,7 +39,7 @@ export function createTrials(ports: TrialPorts): TryBot {
   };
 }
 
-async function play(ports: TrialPorts, trial: Trial): Promise<Shape<'resources/bot-trial'>> {
+async function play(ports: TrialPorts, trial: Trial): Promise<TrialEnd> {
   const runs: SimulatedRun[] = [];
   const stage = stageFor(trial, ports.clock.now());
   const { plugins, sandbox, doors: script, openSecret, random } = ports;
@@ -77,11 +77,7 @@ async function write(stage: Stage, actor: Actor, content: string): Promise<void>
   await stage.transact(actor, (tx) => send(tx, stage.conversation.id, { type, content }));
 }
 
-function presentEnd(
-  stage: Stage,
-  runs: readonly SimulatedRun[],
-  said: readonly Message[],
-): Shape<'resources/bot-trial'> {
+function presentEnd(stage: Stage, runs: readonly SimulatedRun[], said: readonly Message[]): TrialEnd {
   const last = runs.at(-1);
   const calls = runs.flatMap((run) => run.calls as readonly RecordedCall[]);
   const actions = runs.flatMap((run) => run.actions);

@@ -77,6 +77,7 @@ describe('every page of the console', function () {
       '/console/conversations/:id': conversation,
       '/console/bots/:id': bot.id,
       '/console/bots/:id/unanswered': bot.id,
+      '/console/bots/:id/evals': bot.id,
       '/console/runs/:id': run.id,
       '/console/plugins/:plugin': 'parrot',
       '/console/knowledge/articles/:id': article.id,

@@ -166,7 +166,7 @@ export interface Operations {
   'POST actions/contact_merge': { body: 'requests/contact.merge'; reply: 'resources/contact' };
   'POST agent_bots': { body: 'requests/agent-bot.create'; reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/cancel_pending': { reply: 'resources/cancelled-deliveries' };
-  'POST agent_bots/:id/evals': { body: 'requests/bot.evals'; reply: 'resources/bot-evals' };
+  'POST agent_bots/:id/evals': { body: 'requests/bot.evals'; reply: 'resources/bot-evals-kept' };
   'POST agent_bots/:id/pause': { reply: 'resources/agent-bot' };
   'POST agent_bots/:id/recover': { body: 'requests/endpoint.recover'; reply: 'resources/recovery-begun' };
   'POST agent_bots/:id/release': { reply: 'resources/agent-bot' };

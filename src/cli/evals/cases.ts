@@ -3,15 +3,7 @@ import { OperatorError } from '../../lib/operator-error.ts';
 import { findProblems, type Shape } from '../../schemas.ts';
 
 /** Condition under which a question has passed; exactly one is set. */
-export interface Expectation {
-  /** Title or URL of an article that the answer cites or offers. */
-  article?: string;
-  /** Texts that the replies hold, in upper or lower case. */
-  contains?: string[];
-  handoff?: boolean;
-  answered?: boolean;
-  small_talk?: boolean;
-}
+export type Expectation = NonNullable<Shape<'requests/bot.try'>['expect']>;
 
 /** A line of the file. */
 export interface EvalCase extends Shape<'requests/bot.try'> {

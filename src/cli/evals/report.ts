@@ -1,13 +1,17 @@
 import { tableOf } from '../terminal/print.ts';
 import { timeOf } from '../plugin/runs/runs-of-plugin.ts';
+import type { Shape } from '../../schemas.ts';
 import type { Expectation } from './cases.ts';
-import type { Change } from './difference.ts';
-import type { Judgement } from './judge.ts';
+
+type Change = Shape<'resources/bot-evals-kept'>['changes'][number];
 
 /** Result of a question, and what the bot said. */
-export interface EvalResult extends Judgement {
+export interface EvalResult {
   question: string;
   expect: Expectation;
+  passed: boolean;
+  /** Deeds of the bot, in words. */
+  got: string;
   replies: string[];
   handed_off: boolean;
   handoff_reason: string | null;

@@ -33,6 +33,8 @@ export interface RecordForm<Row, Draft extends object> {
   save: (draft: Draft, record: Row | null) => Promise<unknown>;
   /** Title of the dialog and text of the button for a new record. */
   create?: { title: string; submit: string };
+  /** Title of the dialog for a record; default: the noun and its name. */
+  editTitle?: string;
 }
 
 interface DialogProps<Row, Draft extends object> {
@@ -57,7 +59,10 @@ export function RecordDialog<Row extends { id: number }, Draft extends object>({
     saved();
   }
   return (
-    <Dialog title={record ? `${capitalized(form.noun)} ${form.nameOf(record)}` : title} onClose={close}>
+    <Dialog
+      title={record ? (form.editTitle ?? `${capitalized(form.noun)} ${form.nameOf(record)}`) : title}
+      onClose={close}
+    >
       <Form submit={record ? 'Save' : submit} send={send} draft={draft}>
         {(problemOf) =>
           form

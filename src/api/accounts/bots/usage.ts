@@ -1,5 +1,5 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
-import { readLastEvals } from '../../../domain/bots/evals.ts';
+import { readLastEvals } from '../../../domain/bots/evals/last-results.ts';
 import { listUnanswered, type Unanswered } from '../../../domain/bots/unanswered.ts';
 import { listUsage } from '../../../domain/bots/usage.ts';
 import { badRequest } from '../../../errors.ts';

@@ -13,6 +13,7 @@ export function BotTabs({ bot, present }: Props) {
   const links = [
     [base, 'Overview'] as const,
     ...(hasUnanswered(bot) ? [[`${base}/unanswered`, 'Unanswered questions'] as const] : []),
+    ...(hasEvals(bot) ? [[`${base}/evals`, 'Evals'] as const] : []),
   ];
   if (links.length === 1) return null;
   return (
@@ -26,4 +27,8 @@ export function BotTabs({ bot, present }: Props) {
 
 function hasUnanswered({ kind }: Bot): boolean {
   return kind === 'ai' && isAdministrator();
+}
+
+function hasEvals({ kind, system }: Bot): boolean {
+  return kind !== 'webhook' && !system && isAdministrator();
 }

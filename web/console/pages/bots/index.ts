@@ -1,6 +1,7 @@
 import type { Section } from '../../page-row.ts';
 import { BotPage } from './bot.tsx';
 import { BotsPage } from './bots.tsx';
+import { EvalsPage } from './evals.tsx';
 import { PluginPage } from './plugin.tsx';
 import { PluginsPage } from './plugins.tsx';
 import { RunPage } from './run.tsx';
@@ -13,6 +14,7 @@ export const bots: Section = {
     { path: '/console/bots', nav: 'Bots', view: BotsPage },
     { path: '/console/bots/:id', view: BotPage },
     { path: '/console/bots/:id/unanswered', administrators: true, view: UnansweredPage },
+    { path: '/console/bots/:id/evals', administrators: true, view: EvalsPage },
     { path: '/console/runs', nav: 'Runs', view: RunsPage },
     { path: '/console/runs/:id', view: RunPage },
     { path: '/console/plugins', nav: 'Plugins', administrators: true, platform: true, view: PluginsPage },

@@ -1,6 +1,6 @@
-import type { Transaction } from '../../events/transaction.ts';
-import type { Shape } from '../../schemas.ts';
-import { moment, type Sql } from '../../postgres/sql.ts';
+import type { Transaction } from '../../../events/transaction.ts';
+import type { Shape } from '../../../schemas.ts';
+import { moment, type Sql } from '../../../postgres/sql.ts';
 
 type EvalResults = Shape<'resources/bot-evals'>['results'];
 

@@ -1,12 +1,14 @@
-import type { Shape } from '../../schemas.ts';
-import type { Expectation } from './cases.ts';
+import type { Shape } from '../../../schemas.ts';
 
-type Trial = Shape<'resources/bot-trial'>;
-type Passage = NonNullable<Trial['usage']>['passages'][number];
+/** End of a trial, before it is judged. */
+export type TrialEnd = Omit<Shape<'resources/bot-trial'>, 'passed' | 'got'>;
+type Expectation = NonNullable<Shape<'requests/bot.try'>['expect']>;
+type Passage = NonNullable<TrialEnd['usage']>['passages'][number];
 
 /** Whether a bot did what was expected, and what it did. */
 export interface Judgement {
-  passed: boolean;
+  /** Null where nothing was expected. */
+  passed: boolean | null;
   /** In words. */
   got: string;
 }
@@ -20,9 +22,10 @@ const marker = /\[(?:\d{1,3}(?:\s*,\s*\d{1,3})*|tool)\]/;
  * Judges what a bot did with a question. `knows` tells whether it answers from articles: then only what cites one is an
  * answer.
  */
-export function judge(trial: Trial, expect: Expectation, knows: boolean): Judgement {
+export function judge(trial: TrialEnd, expect: Expectation | undefined, knows: boolean): Judgement {
   const deed = deedOf(trial, knows);
-  return { passed: !deed.failed && isAsExpected(deed, expect), got: describe(trial, deed).slice(0, maxGotChars) };
+  const passed = expect ? !deed.failed && isAsExpected(deed, expect) : null;
+  return { passed, got: describe(trial, deed).slice(0, maxGotChars).toWellFormed() };
 }
 
 interface Deed {
@@ -36,7 +39,7 @@ interface Deed {
   answered: boolean;
 }
 
-function deedOf({ outcome, replies, handed_off: handedOff, usage }: Trial, knows: boolean): Deed {
+function deedOf({ outcome, replies, handed_off: handedOff, usage }: TrialEnd, knows: boolean): Deed {
   const text = replies.map(({ content }) => content).join('\n');
   const { sources, isOffer } = marksOf(replies);
   const found = new Map((usage?.passages ?? []).map((passage) => [passage.article_id, passage]));
@@ -48,7 +51,7 @@ function deedOf({ outcome, replies, handed_off: handedOff, usage }: Trial, knows
 }
 
 /** The marks of AI bots on their replies: articles that they cite or offer, by their ids. Other bots have none. */
-function marksOf(replies: Trial['replies']): { sources: unknown[]; isOffer: boolean } {
+function marksOf(replies: TrialEnd['replies']): { sources: unknown[]; isOffer: boolean } {
   const marked = replies.map(({ content_attributes: attributes }) => attributes);
   const sources = marked.flatMap(({ sources: ids }) => (Array.isArray(ids) ? (ids as unknown[]) : []));
   return { sources, isOffer: marked.some(({ offer }) => offer === true) };
@@ -75,7 +78,7 @@ function isCalled({ title, url }: Passage, name: string): boolean {
   return title.trim().toLowerCase() === name.trim().toLowerCase() || url === name.trim();
 }
 
-function describe({ outcome, error, handoff_reason: reason }: Trial, deed: Deed): string {
+function describe({ outcome, error, handoff_reason: reason }: TrialEnd, deed: Deed): string {
   const titles = deed.named.map(({ title }) => title).join(', ');
   const said = JSON.stringify(deed.text);
   // The first line: a stack is below it.

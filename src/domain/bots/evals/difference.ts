@@ -1,14 +1,8 @@
-import type { Shape } from '../../schemas.ts';
+import type { Shape } from '../../../schemas.ts';
 
 type Results = Shape<'resources/bot-evals'>['results'];
 
-/** A question whose result is another one than in the last run. */
-export interface Change {
-  question: string;
-  kind: 'fixed' | 'broken' | 'changed' | 'new' | 'gone';
-  before: string | null;
-  now: string | null;
-}
+type Change = Shape<'resources/bot-evals-kept'>['changes'][number];
 
 /** Compares results with those of the last run. The same question twice is told apart by the order. */
 export function changesSince(before: Results, now: Results): Change[] {
@@ -16,8 +10,8 @@ export function changesSince(before: Results, now: Results): Change[] {
   const recent = new Map(keyed(now));
   const gone = [...old].filter(([key]) => !recent.has(key)).map(([, one]) => one);
   return [
-    ...[...recent].flatMap(([key, one]) => changeOf(old.get(key), one)),
-    ...gone.map(({ question, got }): Change => ({ question, kind: 'gone', before: got, now: null })),
+    ...[...recent].flatMap(([key, one], index) => changeOf(old.get(key), one, index)),
+    ...gone.map(({ question, got }): Change => ({ index: null, question, kind: 'gone', before: got, now: null })),
   ];
 }
 
@@ -30,9 +24,13 @@ function keyed(results: Results): [string, Results[number]][] {
   });
 }
 
-function changeOf(before: Results[number] | undefined, { question, passed, got }: Results[number]): Change[] {
-  if (!before) return [{ question, kind: 'new', before: null, now: got }];
-  const change = { question, before: before.got, now: got };
+function changeOf(
+  before: Results[number] | undefined,
+  { question, passed, got }: Results[number],
+  index: number,
+): Change[] {
+  if (!before) return [{ index, question, kind: 'new', before: null, now: got }];
+  const change = { index, question, before: before.got, now: got };
   if (before.passed !== passed) return [{ ...change, kind: passed ? 'fixed' : 'broken' }];
   return before.got === got ? [] : [{ ...change, kind: 'changed' }];
 }
