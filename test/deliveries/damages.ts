@@ -259,6 +259,12 @@ export const damages: [string, string, string, string[]][] = [
     ['L10'],
   ],
   [
+    'a delivery that was cancelled and nobody had asked',
+    `UPDATE deliveries SET state = 'cancelled', finished_at = now(), superseded = true WHERE state = 'pending'`,
+    `UPDATE deliveries SET state = 'pending', finished_at = NULL, superseded = false WHERE superseded`,
+    ['L12'],
+  ],
+  [
     'a message without an event',
     `INSERT INTO messages (account_id, conversation_id, message_type, content, sender_kind)
      SELECT 1, max(id), 'outgoing', 'planted', 'system' FROM conversations`,

@@ -86,6 +86,7 @@ describe('the ledger', function () {
       'L9',
       'L10',
       'L11',
+      'L12',
     ]);
     await expectLedger(app.databaseUrl);
   });

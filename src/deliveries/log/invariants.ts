@@ -163,6 +163,18 @@ const separate: Invariant = {
       WHERE b.account_id <> e.account_id`,
 };
 
+// Deliveries of 0.1.0 have no cause, and a delivery whose webhook was switched off while it was in progress may have none.
+const cancelled: Invariant = {
+  id: 'L12',
+  name: 'a cancelled delivery has who or what cancelled it',
+  text: `
+    SELECT d.account_id, d.id AS delivery_id, d.last_error FROM deliveries d
+    JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id AND (e.webhook_epoch IS NOT NULL OR e.is_test)
+    WHERE d.state = 'cancelled' AND d.cancelled_by IS NULL AND CASE d.endpoint_kind WHEN 'bot' THEN d.last_error IS NULL
+      ELSE NOT EXISTS (SELECT FROM webhook_versions v
+        WHERE v.account_id = d.account_id AND v.webhook_id = d.endpoint_id AND NOT v.active) END`,
+};
+
 /** The ledger: everything that must hold after any failure of processes, networks and disks. */
 export const invariants: readonly Invariant[] = [
   deliveries,
@@ -176,4 +188,5 @@ export const invariants: readonly Invariant[] = [
   separate,
   placed,
   announced,
+  cancelled,
 ];
