@@ -1589,6 +1589,7 @@ export interface Schemas {
 "requests/team.members": TeamMembers
 "requests/team.update": UpdateTeam
 "requests/webhook.create": CreateWebhook
+"requests/webhook.rotate_secret": SecretRotation
 "requests/webhook.update": UpdateWebhook
 "requests/widget-message.create": SendMessage1
 "requests/widget-message.with-files": SendFiles
@@ -1686,6 +1687,7 @@ export interface Schemas {
 "resources/sent-transcript": SentTranscript
 "resources/service": Service
 "resources/sign-in": SignIn1
+"resources/signing-secret-list": SigningSecrets
 "resources/single-contact": SingleContact
 "resources/sla-policy-list": SLAPolicyList
 "resources/sla-policy": SLAPolicy
@@ -3391,6 +3393,16 @@ operator: ("equal_to" | "not_equal_to" | "is_present" | "is_not_present" | "cont
 values?: (string | number | boolean)[]
 }
 /**
+ * Replaces a webhook's signing secret.
+ */
+export interface SecretRotation {
+/**
+ * How long the secret before signs too: a day by default, 0 for not at all.
+ */
+overlap_seconds?: number
+[k: string]: unknown
+}
+/**
  * What to change of a webhook. Switching it on again clears the reason it was switched off for.
  */
 export interface UpdateWebhook {
@@ -4564,6 +4576,30 @@ data_services: "ok"
 export interface SignIn1 {
 profile: (Profile | null)
 expires_at: NullableUnixTime
+}
+/**
+ * The secrets that sign a webhook's deliveries, newest first.
+ */
+export interface SigningSecrets {
+/**
+ * @maxItems 10
+ */
+payload: SigningSecret[]
+}
+/**
+ * A secret that signs.
+ */
+export interface SigningSecret {
+id: Id
+created_at: UnixTime
+/**
+ * When it signs no more; null for the newest.
+ */
+ends_at: NullableUnixTime
+/**
+ * Its last four characters; empty where it cannot be opened.
+ */
+last_four: string
 }
 /**
  * The account's SLA policies, by name.

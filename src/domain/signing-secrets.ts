@@ -1,24 +1,28 @@
-interface Signer {
-  secret: string | null | undefined;
-}
+import { maxSecrets, rotated, type SigningSecrets } from '../deliveries/core/signing-secrets.ts';
+import { ApiError } from '../errors.ts';
+import type { OuterTransaction } from '../events/transaction.ts';
 
-/** Changes of an endpoint's columns for a new signing secret; secrets are sealed. */
+/** A new signing secret, sealed, and how long the one before signs too; a day by default. */
 export interface Rotation {
-  secret: string;
-  previousSecret: string | null;
-  previousSecretExpiresAt: Date;
-  updatedAt: Date;
+  sealedSecret: string;
+  overlapSeconds?: number | undefined;
 }
 
-// A day for the receiver to switch to the new secret.
-const bothSignMs = 24 * 3_600_000;
+const dayInSeconds = 24 * 3_600;
 
-/** Replaces the signing secret of an endpoint; for 24 hours the previous secret signs too. */
-export function rotateSecret(endpoint: Signer, sealedSecret: string, now: Date): Rotation {
-  return {
-    secret: sealedSecret,
-    previousSecret: endpoint.secret ?? null,
-    previousSecretExpiresAt: new Date(now.getTime() + bothSignMs),
-    updatedAt: now,
-  };
+/** Replaces the signing secret of a locked endpoint, which the caller saves. Errors: 409 when ten secrets sign already. */
+export async function rotateSecret(
+  { sql, now }: Pick<OuterTransaction, 'sql' | 'now'>,
+  endpoint: SigningSecrets & { updatedAt: Date },
+  { sealedSecret, overlapSeconds = dayInSeconds }: Rotation,
+): Promise<void> {
+  const [drawn] = (await sql<{ id: number }>(`SELECT nextval('signing_secret_ids') AS id`)) as [{ id: number }];
+  const after = rotated(endpoint, { next: { id: drawn.id, secret: sealedSecret }, overlapSeconds, now });
+  if (!after) throw tooMany();
+  Object.assign(endpoint, after, { updatedAt: now });
+}
+
+function tooMany(): ApiError {
+  const message = `${maxSecrets} secrets sign already. End one of them, or rotate without an overlap.`;
+  return new ApiError(409, 'too_many_secrets', message);
 }

@@ -2,13 +2,14 @@ import { personOf } from '../deliveries/core/refusal.ts';
 import type { Sql } from '../postgres/sql.ts';
 import { Inbox } from '../records/inbox.ts';
 import { Webhook } from '../records/webhook.ts';
-import { notFound } from '../errors.ts';
+import { ApiError, notFound } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import { cancelBacklog, wakeBacklog } from '../deliveries/copies/backlogs.ts';
 import { unknownHealth } from '../deliveries/core/circuit.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import type { EventFilter } from '../deliveries/core/event-filter.ts';
-import { rotateSecret } from './signing-secrets.ts';
+import { signingAt } from '../deliveries/core/signing-secrets.ts';
+import { rotateSecret, type Rotation } from './signing-secrets.ts';
 import {
   checkRoom,
   countRows,
@@ -115,12 +116,24 @@ export async function updateWebhook(
   return webhook;
 }
 
-/** Replaces a webhook's signing secret; for 24 hours the previous secret signs too. Errors: 404. */
-export async function rotateWebhookSecret(tx: Transaction, id: number, sealedSecret: string): Promise<Webhook> {
+/** Replaces a webhook's signing secret; the previous one signs too for the overlap. Errors: 404, 409 when ten sign already. */
+export async function rotateWebhookSecret(tx: Transaction, id: number, rotation: Rotation): Promise<Webhook> {
   const webhook = await lockWebhook(tx, id);
-  Object.assign(webhook, rotateSecret(webhook, sealedSecret, tx.now));
+  await rotateSecret(tx, webhook, rotation);
   await save(tx.sql, webhook);
   return webhook;
+}
+
+/** Ends a secret of a webhook at once: nothing is signed with it any more. Errors: 404; 409 for the present one. */
+export async function endWebhookSecret(tx: Transaction, id: number, secretId: number): Promise<void> {
+  const webhook = await lockWebhook(tx, id);
+  if (webhook.secretId === secretId)
+    throw new ApiError(409, 'newest_secret', 'Rotate the secret first: the newest one signs every delivery');
+  const signing = signingAt(webhook, tx.now);
+  const olderSecrets = signing.filter((one) => one.id !== secretId);
+  if (olderSecrets.length === signing.length) throw notFound('Secret');
+  Object.assign(webhook, { olderSecrets, updatedAt: tx.now });
+  await save(tx.sql, webhook);
 }
 
 /** Deletes a webhook and cancels its pending deliveries. Errors: 404. */

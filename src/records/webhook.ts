@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { OlderSecret } from '../deliveries/core/signing-secrets.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import type { CancelledBy } from '../deliveries/core/refusal.ts';
 import type { EventFilter } from '../deliveries/core/event-filter.ts';
@@ -19,8 +20,9 @@ const WebhookSchema = defineEntity({
     disabledReason: p.text().nullable(),
     disabledBy: p.json<CancelledBy>().nullable(),
     secret: p.text(),
-    previousSecret: p.text().nullable(),
-    previousSecretExpiresAt: p.datetime().nullable(),
+    secretId: p.bigint('number').defaultRaw(`nextval('signing_secret_ids'::regclass)`),
+    secretCreatedAt: p.datetime().defaultRaw('now()'),
+    olderSecrets: p.json<OlderSecret[]>().defaultRaw(`'[]'`),
     isProven: p.boolean().default(false),
     consecutiveFailures: p.integer().default(0),
     unansweredAttempts: p.integer().default(0),

@@ -59,7 +59,7 @@ describe('the libraries standardwebhooks and svix', function () {
       for (const one of again) expectVerified(audience, one, [secret, next]);
 
       await sending.app.query(`UPDATE ${audience === 'bot' ? 'agent_bots' : 'webhooks'}
-        SET previous_secret_expires_at = now()`);
+        SET older_secrets = jsonb_set(older_secrets, '{0,endsAt}', to_jsonb(now()))`);
       for (const event of names) await sending.made(`${at}/test`, { event }, 202);
       const later = (await receiver.waitFor(3 * names.length)).slice(2 * names.length);
       for (const one of later) {

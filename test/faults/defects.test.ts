@@ -194,7 +194,8 @@ describe('a delivery that never leaves a result', function () {
     const other = `v1.${'A'.repeat(80)}`;
     await app.query('UPDATE webhooks SET secret = $2 WHERE id = $1', [hooks[0].id, other]);
     await app.query(
-      `UPDATE webhooks SET previous_secret = $2, previous_secret_expires_at = now() + interval '1 day' WHERE id = $1`,
+      `UPDATE webhooks SET older_secrets = jsonb_build_array(jsonb_build_object('id', 999999, 'secret', $2::text,
+         'createdAt', now(), 'endsAt', now() + interval '1 day')) WHERE id = $1`,
       [hooks[1].id, other],
     );
     const id = await openConversation(app, (await app.post('inboxes', { name: 'Sealed' })).body.id);

@@ -33,6 +33,13 @@ const recoveringBot: Prepare = async ({ maker, bot }) => {
   const { id } = await maker.call('POST', `agent_bots/${bot.id}/recover`, { since: 1_700_000_000 });
   return { at: { id: bot.id, recovery_id: id } };
 };
+// The secret before the newest.
+const endable: Prepare = async ({ maker }) => {
+  const id = await maker.webhook();
+  const secret = await maker.secret(id);
+  await maker.call('POST', `webhooks/${id}/rotate_secret`);
+  return { at: { id, secret_id: secret } };
+};
 const renamed = ({ maker }: Tenant) => ({ name: maker.text('renamed') });
 const user = ({ outsider }: Tenant) => ({ user_ids: [outsider.id] });
 const presentInbox: Prepare = ({ inbox }) => ({ at: { id: inbox } });
@@ -147,6 +154,8 @@ export const accountOperations: Record<string, Prepare> = {
   'POST agent_bots/:id/cancel_pending': on(newBot),
   'GET agent_bots/:id/health': ({ bot }) => ({ at: { id: bot.id } }),
   'POST webhooks/:id/rotate_secret': on(newWebhook),
+  'GET webhooks/:id/secrets': ({ webhook }) => ({ at: { id: webhook } }),
+  'DELETE webhooks/:id/secrets/:secret_id': endable,
   'DELETE webhooks/:id': on(newWebhook),
 
   'GET events': nothing,

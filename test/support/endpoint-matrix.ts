@@ -5,6 +5,8 @@ export const endpointMatrix = `
   POST   webhooks                                                 201  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks/:id/rotate_secret                               200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/secrets                                     200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE webhooks/:id/secrets/:secret_id                          200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401

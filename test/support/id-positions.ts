@@ -83,6 +83,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   messages: ({ message }) => message,
   recover: ({ recovery }) => recovery,
   runs: ({ run }) => run,
+  secrets: ({ secret }) => secret,
   teams: ({ team }) => team,
   webhooks: ({ webhook }) => webhook,
 };

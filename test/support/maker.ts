@@ -139,6 +139,12 @@ export class Maker {
     return delivery!.id;
   }
 
+  /** The newest signing secret of the webhook. */
+  async secret(webhookId: number): Promise<number> {
+    const { payload } = await this.call('GET', `webhooks/${webhookId}/secrets`);
+    return payload[0].id as number;
+  }
+
   /** A recovery of the webhook's deliveries, which has done nothing yet. */
   async recovery(webhookId: number): Promise<number> {
     const [recovery] = await this.app.query<{ id: number }>(

@@ -25,6 +25,7 @@ export interface Operations {
   'DELETE teams/:id': { reply: 'resources/empty' };
   'DELETE teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/empty' };
   'DELETE webhooks/:id': { reply: 'resources/empty' };
+  'DELETE webhooks/:id/secrets/:secret_id': { reply: 'resources/empty' };
   'GET /api': { reply: 'resources/service' };
   'GET /api/v1/accounts/:account_id': { reply: 'resources/account' };
   'GET /api/v1/profile': { reply: 'resources/profile' };
@@ -114,6 +115,7 @@ export interface Operations {
   'GET webhooks/:id/deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
   'GET webhooks/:id/health': { reply: 'resources/endpoint-health' };
   'GET webhooks/:id/recover/:recovery_id': { reply: 'resources/recovery' };
+  'GET webhooks/:id/secrets': { reply: 'resources/signing-secret-list' };
   'PATCH /api/v1/accounts/:account_id': { body: 'requests/account.update'; reply: 'resources/account' };
   'PATCH /platform/api/v1/accounts/:id': { body: 'requests/platform-account.update'; reply: 'resources/platform-account' };
   'PATCH /platform/api/v1/agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
@@ -216,6 +218,6 @@ export interface Operations {
   'POST webhooks/:id/recover': { body: 'requests/endpoint.recover'; reply: 'resources/recovery-begun' };
   'POST webhooks/:id/resume': { reply: 'resources/webhook' };
   'POST webhooks/:id/retry': { reply: 'resources/retried-deliveries' };
-  'POST webhooks/:id/rotate_secret': { reply: 'resources/webhook-with-secret' };
+  'POST webhooks/:id/rotate_secret': { body: 'requests/webhook.rotate_secret'; reply: 'resources/webhook-with-secret' };
   'POST webhooks/:id/test': { body: 'requests/endpoint.test'; reply: 'resources/delivery' };
 }

@@ -1,3 +1,4 @@
+import { signingAt } from '../../deliveries/core/signing-secrets.ts';
 import { receiverEndpoint, receiverUrl } from '../../demo/endpoint.ts';
 import { Receiver, type PlayWebhook } from '../../demo/receiver.ts';
 import { ReceiverServer } from '../../demo/receiver-server.ts';
@@ -22,9 +23,9 @@ export function createDemoReceiver(mechanisms: Mechanisms): ReceiverServer | nul
 async function readWebhooksAt({ databases, secretBox, clock }: Mechanisms, url: string): Promise<PlayWebhook[]> {
   const webhooks = await findWebhooksAt(databases.requests.sql, url);
   const now = clock.now();
-  return webhooks.map(({ id, accountId, name = null, secret, previousSecret, previousSecretExpiresAt }) => {
-    const isPreviousValid = previousSecret && previousSecretExpiresAt && previousSecretExpiresAt > now;
-    const sealed = isPreviousValid ? [secret, previousSecret] : [secret];
-    return { id, account_id: accountId, name, secrets: sealed.map((one) => secretBox.open(one)) };
+  return webhooks.map((webhook) => {
+    const { id, accountId, name = null } = webhook;
+    const sealed = [webhook, ...signingAt(webhook, now)];
+    return { id, account_id: accountId, name, secrets: sealed.map(({ secret }) => secretBox.open(secret)) };
   });
 }

@@ -8,6 +8,7 @@ import type { Trigger } from '../core/trigger.ts';
 import { bodyOf } from './bodies.ts';
 import { isNotHeldBack } from './hold.ts';
 import { lockingBuckets, orRate, sharesWithin, spendingTokens } from './rates.ts';
+import { olderSecretsOf } from './older-secrets.ts';
 
 /** A delivery that only this process may make now: its lane is leased under `token`. */
 export interface Claimed {
@@ -36,8 +37,8 @@ export interface Claimed {
     /** Null for bots without a server, and for endpoints that are deleted or switched off. */
     url: string | null;
     sealedSecret: string | null;
-    /** The previous secret, while both sign. */
-    previousSealedSecret: string | null;
+    /** The secrets before it that still sign, newest first. */
+    olderSealedSecrets: readonly string[];
     /** Why this delivery is to be cancelled instead of sent; null for all others. */
     cancelReason: CancelReason | null;
     /** Why the service calls a bot's server no more; null for all others. */
@@ -92,7 +93,7 @@ export interface HeadRow {
   runs: boolean | null;
   url: string | null;
   secret: string | null;
-  previous_secret: string | null;
+  older_secrets: readonly string[] | null;
   cancel_reason: CancelReason | null;
   disabled_reason: string | null;
   is_proven: boolean | null;
@@ -139,7 +140,7 @@ const readColumns = [
   'formatted',
   'url',
   'secret',
-  'previous_secret',
+  'older_secrets',
   'disabled_reason',
   'cancel_reason',
   'runs',
@@ -160,12 +161,12 @@ export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(
     FROM events e WHERE e.id = d.event_id AND e.account_id + 0 = d.account_id) e
   LEFT JOIN LATERAL (
     SELECT CASE WHEN w.active THEN w.url END AS url, w.secret,
-      CASE WHEN w.previous_secret_expires_at > now() THEN w.previous_secret END AS previous_secret,
+      ${olderSecretsOf('w')} AS older_secrets,
       NULL AS disabled_reason, false AS runs,
       w.is_proven, NULL::json AS beside
     FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
-    SELECT p.outgoing_url, p.secret, CASE WHEN p.previous_secret_expires_at > now() THEN p.previous_secret END,
+    SELECT p.outgoing_url, p.secret, ${olderSecretsOf('p')},
       p.disabled_reason, p.kind = 'plugin' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END, ${beside}
     FROM agent_bots p WHERE d.endpoint_kind = 'bot' AND p.id = d.endpoint_id) endpoint ON true
   LEFT JOIN LATERAL (
@@ -230,9 +231,8 @@ export function claiming(of: DueLanes, beside?: string): ClaimDue {
 // The head of a lane is its oldest due delivery that no older one holds back (hold.ts). A locked head is skipped, and no later
 // delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that was cancelled meanwhile is
 // skipped as well.
-// Heads are locked, and events found, one by one by their ids: joined, they would be found by whatever the planner thinks of
-// tables that it has no statistics of yet, and its plan stays.
-// A webhook with a rate gets as many lanes as its bucket has tokens, by the statement for rates alone: the other one refuses it.
+// Heads are locked, and events found, one by one by their ids: a join would have the plan, which stays, of tables without
+// statistics.
 function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): string {
   const table = { webhook: 'webhooks', bot: 'agent_bots' }[kind];
   return `
@@ -290,7 +290,7 @@ export function toClaimed(row: HeadRow, token: string): Claimed {
       runs: row.runs ?? false,
       url: row.url,
       sealedSecret: row.secret,
-      previousSealedSecret: row.previous_secret,
+      olderSealedSecrets: row.older_secrets ?? [],
       cancelReason: row.cancel_reason,
       disabledReason: row.disabled_reason,
       isProven: row.is_proven,

@@ -208,12 +208,12 @@ export async function resetBotToken(tx: OuterTransaction, id: number, token: str
 
 /**
  * Replaces the signing secret of a bot of the account; for 24 hours the previous secret signs too. Errors: 404, 403 for a
- * system bot, 422 for a bot without a server.
+ * system bot, 409 when ten secrets sign already, 422 for a bot without a server.
  */
 export async function resetBotSecret(tx: OuterTransaction, id: number, sealedSecret: string): Promise<AgentBot> {
   const bot = await lockOwnBot(tx.sql, tx.accountId, id);
   if (!bot.outgoingUrl) throw invalid('', 'kind', 'Only bots with an outgoing_url have a signing secret');
-  Object.assign(bot, rotateSecret(bot, sealedSecret, tx.now));
+  await rotateSecret(tx, bot, { sealedSecret });
   await save(tx.sql, bot);
   return bot;
 }

@@ -86,8 +86,8 @@ function sign(
   { secret, secretBox }: Pick<PostOptions, 'secretBox'> & { secret: string },
 ): Record<string, string> {
   const id = messageIdOf(event.id, endpoint);
-  const previous = openOrNull(secretBox, endpoint.previousSealedSecret);
-  const secrets = previous === null ? [secret] : [secret, previous];
+  const older = endpoint.olderSealedSecrets.map((sealed) => openOrNull(secretBox, sealed));
+  const secrets = [secret, ...older.filter((one) => one !== null)];
   return {
     ...signatureHeaders({ id, timestamp, body, secrets }),
     ...(formatted === null ? {} : chatwootHeaders({ id, timestamp, body, secret })),
@@ -97,8 +97,7 @@ function sign(
 const maxSecrets = 1_000;
 const openers = new WeakMap<SecretBox, (sealed: string) => string | null>();
 
-function openOrNull(box: SecretBox, sealed: string | null): string | null {
-  if (sealed === null) return null;
+function openOrNull(box: SecretBox, sealed: string): string | null {
   const open = openers.get(box) ?? keepResults(maxSecrets, (text) => tryToOpen(box, text));
   openers.set(box, open);
   return open(sealed);

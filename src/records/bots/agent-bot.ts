@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { OlderSecret } from '../../deliveries/core/signing-secrets.ts';
 import type { BodyFormat } from '../../deliveries/core/endpoint.ts';
 
 const AgentBotSchema = defineEntity({
@@ -14,8 +15,9 @@ const AgentBotSchema = defineEntity({
     outgoingUrl: p.text().nullable(),
     format: p.text().$type<BodyFormat>().default('default'),
     secret: p.text().nullable(),
-    previousSecret: p.text().nullable(),
-    previousSecretExpiresAt: p.datetime().nullable(),
+    secretId: p.bigint('number').defaultRaw(`nextval('signing_secret_ids'::regclass)`),
+    secretCreatedAt: p.datetime().defaultRaw('now()'),
+    olderSecrets: p.json<OlderSecret[]>().defaultRaw(`'[]'`),
     pluginId: p.text().nullable(),
     config: p.json<Record<string, unknown>>().defaultRaw(`'{}'`),
     secrets: p.json<Record<string, string>>().defaultRaw(`'{}'`),

@@ -128,11 +128,14 @@ describe('a webhook bot', () => {
     verify(bot.secret, both!);
     verify(old, both!);
     const [expiry] = await app.query<{ hours: number }>(
-      `SELECT (extract(epoch FROM previous_secret_expires_at - now()) / 3600)::float8 AS hours FROM agent_bots WHERE id = $1`,
+      `SELECT (extract(epoch FROM (older_secrets->0->>'endsAt')::timestamptz - now()) / 3600)::float8 AS hours FROM agent_bots WHERE id = $1`,
       [bot.id],
     );
     expect(expiry!.hours).to.be.within(23.9, 24.001);
-    await app.query('UPDATE agent_bots SET previous_secret_expires_at = now() WHERE id = $1', [bot.id]);
+    await app.query(
+      `UPDATE agent_bots SET older_secrets = jsonb_set(older_secrets, '{0,endsAt}', to_jsonb(now())) WHERE id = $1`,
+      [bot.id],
+    );
     await hear('One');
     const [, one] = await https.receiver.waitFor(2);
     verify(bot.secret, one!);

@@ -156,7 +156,7 @@ describe('webhooks', () => {
       .to.match(/^whsec_/)
       .and.not.to.equal(created.secret);
     const [row] = await app.query<{ text: string; hours: number }>(
-      `SELECT row_to_json(w)::text AS text, (extract(epoch FROM previous_secret_expires_at - now()) / 3600)::float8 AS hours
+      `SELECT row_to_json(w)::text AS text, (extract(epoch FROM (older_secrets->0->>'endsAt')::timestamptz - now()) / 3600)::float8 AS hours
        FROM webhooks w WHERE id = $1`,
       [created.id],
     );
@@ -179,7 +179,7 @@ describe('webhooks while their secret rotates', () => {
       expect(String(both!.headers['webhook-signature']).split(' ')).to.have.lengthOf(2);
       for (const secret of [created.secret, rotated.secret]) verify(secret, both!);
 
-      await app.query(`UPDATE webhooks SET previous_secret_expires_at = now()`);
+      await app.query(`UPDATE webhooks SET older_secrets = jsonb_set(older_secrets, '{0,endsAt}', to_jsonb(now()))`);
       await app.post('contacts', { name: 'One' });
       const [, one] = await receiver.waitFor(2);
       verify(rotated.secret, one!);

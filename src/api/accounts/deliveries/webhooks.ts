@@ -18,6 +18,7 @@ import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
+import { secretRoutes } from './secrets.ts';
 import { pauseDescription, resumeDescription } from './endpoint-verbs.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks';
@@ -108,16 +109,20 @@ export const webhookRoutes = [
   doors.account(
     ['POST', `${base}/:id/rotate_secret`, 'Rotate the secret of a webhook'],
     {
+      body: 'requests/webhook.rotate_secret',
       reply: 'resources/webhook-with-secret',
       role: 'administrator',
-      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+      errors: [409],
+      description:
+        'Deliveries are signed with the new secret and, for 24 hours or `overlap_seconds`, with the one before. Refused (409) when ten secrets sign already.',
     },
-    async ({ services, params, transact }) => {
+    async ({ services, params, body: { overlap_seconds: overlapSeconds }, transact }) => {
       const secret = newWebhookSecret(services.random);
-      const sealed = services.secretBox.seal(secret);
-      return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, params.id, sealed))), secret };
+      const rotation = { sealedSecret: services.secretBox.seal(secret), overlapSeconds };
+      return { ...presentWebhook(await transact((tx) => rotateWebhookSecret(tx, params.id, rotation))), secret };
     },
   ),
+  ...secretRoutes,
   doors.account(
     ['POST', `${base}/:id/pause`, 'Pause a webhook'],
     { reply: 'resources/webhook', role: 'administrator', description: pauseDescription },

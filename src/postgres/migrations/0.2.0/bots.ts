@@ -1,15 +1,14 @@
 import { endpointColumns } from './endpoint-columns.ts';
 
 /**
- * Bots: a previous secret, which signs too while the server learns the new one; how attempts on their servers end; a quarantine
+ * Bots: the secrets before the present one, which sign too while the server learns it; how attempts on their servers end; a quarantine
  * for bots whose runs fail again and again (`failed_account_id` is where a system bot failed last; without an end it waits for
  * a release by hand); sealed secrets by name; why their plugin cannot run them; and a limit of tokens a day. `health_error` is
  * why the bot cannot answer as it is meant to, null when it can.
  */
 export const bots = `
   ALTER TABLE agent_bots
-    ADD previous_secret text,
-    ADD previous_secret_expires_at timestamptz,
+    ${endpointColumns.secrets},
     ${endpointColumns.health},
     ADD disabled_reason text,
     ADD failed_runs integer NOT NULL DEFAULT 0,

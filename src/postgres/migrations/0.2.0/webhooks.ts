@@ -8,14 +8,21 @@ import { webhookFilters } from './webhook-filters.ts';
  */
 export const webhooks = `
   ${webhookFilters}
+  CREATE SEQUENCE signing_secret_ids;
   ALTER TABLE webhooks
     ADD filter jsonb,
     ADD max_per_second integer CONSTRAINT webhooks_max_per_second CHECK (max_per_second BETWEEN 1 AND 1000),
     ${endpointColumns.health},
+    ${endpointColumns.secrets},
     ${endpointColumns.pauses},
     ADD failing_told_at timestamptz,
     ADD disabled_by jsonb,
     ${endpointColumns.format('webhooks')};
+  UPDATE webhooks SET secret_created_at = created_at,
+    older_secrets = CASE WHEN previous_secret_expires_at > now() THEN jsonb_build_array(jsonb_build_object(
+      'id', nextval('signing_secret_ids'), 'secret', previous_secret, 'createdAt', created_at, 'endsAt', previous_secret_expires_at))
+      ELSE '[]' END;
+  ALTER TABLE webhooks DROP previous_secret, DROP previous_secret_expires_at;
   CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL;
 
   CREATE TABLE webhook_epochs (

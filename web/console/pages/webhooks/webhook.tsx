@@ -11,6 +11,7 @@ import { call } from '../../session.ts';
 import { DeliveryLog, useDeliveries } from './delivery-log.tsx';
 import { HealthFacts } from './health.tsx';
 import { RecoveryProgress } from './recovery.tsx';
+import { SigningSecrets } from './signing-secrets.tsx';
 import { nameOf, Standing } from './states.tsx';
 import { TestForm } from './test-form.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
@@ -26,6 +27,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
   const id = Number(parameters['id']);
   const webhook = useLoad((signal) => call('GET webhooks/:id', { id, signal }), [id]);
   const health = useLoad((signal) => call('GET webhooks/:id/health', { id, signal }), [id]);
+  const secrets = useLoad((signal) => call('GET webhooks/:id/secrets', { id, signal }), [id]);
   const deliveries = useDeliveries(
     query,
     (wanted, signal) => call('GET webhooks/:id/deliveries', { id, query: wanted, ...(signal ? { signal } : {}) }),
@@ -34,7 +36,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
   const [isEdited, setEdited] = useState(false);
   useRepeat(health.value !== null, health.reload, healthMs);
   const again = async (): Promise<void> => {
-    await Promise.all([webhook.reload(), health.reload(), deliveries.reload()]);
+    await Promise.all([webhook.reload(), health.reload(), secrets.reload(), deliveries.reload()]);
   };
   const recovery = Number(query.get('recovery'));
   return (
@@ -73,6 +75,8 @@ export function WebhookPage({ parameters, query }: ViewProps) {
             {recovery > 0 && <RecoveryProgress key={recovery} webhookId={id} id={recovery} moved={again} />}
             <h2>Health</h2>
             <HealthFacts of={health} />
+            <h2>Signing secrets</h2>
+            <SigningSecrets webhookId={id} secrets={secrets} />
             <h2>Deliveries</h2>
             <DeliveryLog query={query} deliveries={deliveries} />
             {isEdited && (
