@@ -1353,6 +1353,14 @@ source: ("archive" | "folder")
  * Its folder; null for an archive.
  */
 directory: (string | null)
+/**
+ * The package and range of the npm registry that it came from, such as `npm:@scope/name@^1`; null for none.
+ */
+origin: (string | null)
+/**
+ * The npm packages in its code.
+ */
+packages: NpmPackage[]
 created_at: UnixTime
 updated_at: UnixTime
 })
@@ -3244,6 +3252,10 @@ export interface UploadPlugin {
  * The archive, as npm pack makes it: gzipped tar, with plugin.json directly in its single top folder.
  */
 file: string
+/**
+ * The package and range of the npm registry that it came from; `plugin outdated` and `plugin update` look there for others.
+ */
+origin?: string
 [k: string]: unknown
 }
 /**
@@ -4283,6 +4295,21 @@ payload: Plugin[]
 meta: PageMeta
 }
 /**
+ * A package of the npm registry that is part of a plugin's code.
+ */
+export interface NpmPackage {
+name: string
+version: string
+/**
+ * The licence that it names; null for none.
+ */
+license: (string | null)
+/**
+ * The size of its code in that of the plugin.
+ */
+bytes: number
+}
+/**
  * The installed versions of a plugin, the newest first.
  */
 export interface PluginVersionList {
@@ -4314,6 +4341,14 @@ permissions: string[]
  * The key of PLUGIN_TRUSTED_KEYS that signed it; null for none.
  */
 signed_by: (string | null)
+/**
+ * The package and range of the npm registry that it came from, such as `npm:@scope/name@^1`; null for none.
+ */
+origin: (string | null)
+/**
+ * The npm packages in its code.
+ */
+packages: NpmPackage[]
 /**
  * When it began to run last; null if it never did.
  */

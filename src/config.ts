@@ -102,6 +102,8 @@ export const defaultArchiveBounds = {
   unpackedBytes: schema.properties.PLUGIN_UNPACKED_BYTES.default,
   entries: schema.properties.PLUGIN_ENTRIES.default,
 };
+/** Bytes of the largest archive of a plugin that any service can be set to take. */
+export const largestArchiveBytes = schema.properties.PLUGIN_ARCHIVE_BYTES.maximum;
 const minKeyLength = schema.properties.SECRET_KEY.minLength;
 
 /**

@@ -18,7 +18,7 @@ export function addPluginCommands(plugin: Command): void {
     description: 'install a plugin, or a new version of it, in the running service',
     example: 'plugin install order-status-1.2.0.tgz',
   })
-    .argument('<source>', 'folder that holds plugin.json, or an archive made by npm pack')
+    .argument('<source>', 'folder that holds plugin.json, an archive made by npm pack, or npm:NAME@RANGE')
     .action(async (source: string, options: ServiceOptions) =>
       (await import('./plugin/install.ts')).installPlugin(source, options),
     );
@@ -26,6 +26,18 @@ export function addPluginCommands(plugin: Command): void {
     description: 'list the plugins of the running service',
     example: 'plugin list --json',
   }).action(async (options: ServiceOptions) => (await import('./plugin/list.ts')).listPlugins(options));
+  addServiceCommand(plugin, 'outdated', {
+    description: 'list the plugins that came from the npm registry, with the versions that there are now',
+    example: 'plugin outdated',
+  }).action(async (options: ServiceOptions) => (await import('./plugin/registry/outdated.ts')).listOutdated(options));
+  addServiceCommand(plugin, 'update', {
+    description: 'install the version that the range of a plugin names in the npm registry now, by default of all',
+    example: 'plugin update order-status',
+  })
+    .argument('[id]', 'id of the plugin')
+    .action(async (id: string | undefined, options: ServiceOptions) =>
+      (await import('./plugin/registry/update.ts')).updatePlugins(id, options),
+    );
   addServiceCommand(plugin, 'enable', {
     description: 'have the bots of a plugin answer again',
     example: 'plugin enable order-status',

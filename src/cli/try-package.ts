@@ -8,6 +8,7 @@ import { openOffline } from '../testing/offline-doors.ts';
 import { printable } from '../lib/text/printable.ts';
 import type { Finding } from './plugin/compare-uses.ts';
 import { lookAtCode } from './plugin/look-at-code.ts';
+import { packageLines } from './plugin/package-lines.ts';
 import { lookAtFolder } from './plugin/look-at-folder.ts';
 import { sampleEvents } from './sample-events.ts';
 
@@ -53,11 +54,12 @@ export async function tryPackage(
     if (!(error instanceof PluginError)) throw error;
     return { ok: false, report: error.problems.map((problem) => `error: ${problem}`) };
   }
-  const { manifest, bundle } = found;
+  const { manifest, bundle, packages } = found;
   const { config, problems } = validateConfig(manifest, {});
   const findings = [...ofFolder, ...(await checkCode(found))];
   const report = [
     `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
+    ...packageLines(packages).map((line) => `npm package ${line}`),
     ...problems.map(({ message }) => `warning: the settings have no complete defaults: ${message}`),
     ...findings.map(({ level, file, line, message }) => `${level}: ${file}:${line}: ${message}`),
   ];

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { defaultArchiveBounds } from '../../src/config.ts';
+import { unpack } from '../../src/packages/archive/unpack.ts';
+import { readPackage } from '../../src/packages/read/read.ts';
 import { pluginRootOf } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
 import { pluginArchive, upload } from '../support/archives.ts';
@@ -91,6 +94,47 @@ describe('the commands that install plugins', function () {
     const refusal = await refused('install', path);
     expect(refusal).to.match(/^npm pack refused .*: .*Invalid package\.json: /);
     expect(refusal).to.not.match(/Command failed|A complete log/);
+  });
+
+  it('pack the npm packages that a plugin uses with their licences: the archive is what the folder is', async () => {
+    const path = write('brings', {}, { code: `import hello from 'greetings/hello';hello();` });
+    const own = { name: 'brings', version: '1.0.0', dependencies: { greetings: '^1' } };
+    writeFileSync(join(path, 'package.json'), JSON.stringify(own));
+    expect(await refused('pack', path))
+      .to.contain('The npm package greetings is not installed')
+      .and.contain('npm install');
+    const foreign = join(path, 'node_modules/greetings');
+    mkdirSync(foreign, { recursive: true });
+    const exported = { './hello': './hello.js' };
+    const fields = { name: 'greetings', version: '1.4.0', license: 'MIT', exports: exported };
+    writeFileSync(join(foreign, 'package.json'), JSON.stringify(fields));
+    writeFileSync(join(foreign, 'hello.js'), 'module.exports = () => {};');
+    writeFileSync(join(foreign, 'unused.js'), 'module.exports = 1;');
+    writeFileSync(join(foreign, 'LICENSE'), 'Copyright of Greta');
+    const line =
+      /^npm packages in it, with their licences in THIRD-PARTY-NOTICES\.txt:\n {2}- greetings 1\.4\.0 \(MIT\), \d+ bytes$/m;
+    expect(await told('pack', path)).to.match(line);
+    const unpacked = unpack(readFileSync(join(folder, 'brings-1.0.0.tgz')), defaultArchiveBounds);
+    const files = 'files' in unpacked ? unpacked.files : new Map<string, Buffer>();
+    expect([...files.keys()].sort()).to.deep.equal([
+      'THIRD-PARTY-NOTICES.txt',
+      'bot.js',
+      'node_modules/greetings/hello.js',
+      'node_modules/greetings/package.json',
+      'package.json',
+      'plugin.json',
+    ]);
+    expect(files.get('THIRD-PARTY-NOTICES.txt')?.toString()).to.contain('greetings 1.4.0 (MIT)\n\nCopyright of Greta');
+    const { hash } = (await readPackage(path)).bundle;
+    const installed = JSON.parse(await told('install', path, '--json')) as { hash: string; packages: object[] };
+    expect(installed.hash).to.equal(hash);
+    expect(installed.packages).to.have.length(1);
+    expect(installed.packages[0]).to.include({ name: 'greetings', version: '1.4.0', license: 'MIT' });
+    expect(await told('install', join(folder, 'brings-1.0.0.tgz'))).to.contain(
+      'npm packages in it:\n  - greetings 1.4.0 (MIT)',
+    );
+    const { body } = await app.get('/platform/api/v1/plugins/brings/versions');
+    expect(body.payload[0]).to.deep.include({ origin: null, packages: installed.packages });
   });
 
   it('print what strangers wrote, and nothing that a terminal would execute', async () => {
@@ -227,7 +271,19 @@ describe('the commands that install plugins', function () {
   });
 
   it('have an example each', async () => {
-    for (const name of ['install', 'list', 'enable', 'disable', 'approve', 'reject', 'rollback', 'uninstall', 'pack'])
+    for (const name of [
+      'install',
+      'list',
+      'enable',
+      'disable',
+      'approve',
+      'reject',
+      'rollback',
+      'uninstall',
+      'pack',
+      'outdated',
+      'update',
+    ])
       expect(await told(name, '--help')).to.match(new RegExp(`Example:\n  \\$ npx switchboard plugin ${name}`));
   });
 

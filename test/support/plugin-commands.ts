@@ -10,14 +10,18 @@ import { runCommand, type Ended } from './command.ts';
 export class PluginCommands {
   readonly folder: string;
 
-  private constructor(folder: string) {
+  readonly #env: Readonly<Record<string, string>>;
+
+  private constructor(folder: string, env: Readonly<Record<string, string>>) {
     this.folder = folder;
+    this.#env = env;
   }
 
-  static async beside(service: { url: string }): Promise<PluginCommands> {
+  /** `env`: what the environment holds besides. */
+  static async beside(service: { url: string }, env: Readonly<Record<string, string>> = {}): Promise<PluginCommands> {
     const folder = mkdtempSync(join(tmpdir(), 'switchboard-cli-'));
     await writeServicePass(folder, { url: service.url, token: adminToken });
-    return new PluginCommands(folder);
+    return new PluginCommands(folder, env);
   }
 
   close(): void {
@@ -25,7 +29,7 @@ export class PluginCommands {
   }
 
   run(...args: string[]): Promise<Ended> {
-    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.folder };
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.folder, ...this.#env };
     return runCommand(['plugin', ...args], { env, cwd: this.folder });
   }
 

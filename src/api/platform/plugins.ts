@@ -56,7 +56,7 @@ export const platformPluginRoutes = [
     },
     {
       prepare: async ({ services, body, read }) => {
-        const pack = await readUpload(services.readArchive, body.file);
+        const pack = { ...(await readUpload(services.readArchive, body.file)), origin: body.origin ?? null };
         const { manifest, bundle } = pack;
         return { pack, judged: await read((sql) => judge(sql, [{ hash: bundle.hash, manifest }])) };
       },
@@ -203,6 +203,8 @@ async function presentPlugin(sql: Sql, plugin: Plugin, judged?: Judged): Promise
     permissions: describePermissions(permissions),
     source: plugin.source,
     directory: plugin.directory,
+    origin: plugin.origin,
+    packages: [...plugin.packages],
     created_at: unixSeconds(plugin.createdAt),
     updated_at: unixSeconds(plugin.updatedAt),
   };
@@ -220,7 +222,7 @@ function presentMisfits(misfits: readonly Misfit[]): Refused {
 
 function presentVersion(
   { active, pending }: Plugin,
-  { version, hash, manifest, signedBy, createdAt, activatedAt }: VersionRow,
+  { version, hash, manifest, signedBy, origin, packages, createdAt, activatedAt }: VersionRow,
 ): Shape<'resources/plugin-version'> {
   return {
     version,
@@ -229,6 +231,8 @@ function presentVersion(
     pending: hash === pending?.hash,
     permissions: describePermissions(manifest.permissions),
     signed_by: signedBy,
+    origin,
+    packages: [...packages],
     activated_at: unixSecondsOrNull(activatedAt),
     created_at: unixSeconds(createdAt),
   };

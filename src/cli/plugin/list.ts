@@ -15,8 +15,8 @@ export async function listPlugins(options: ServiceOptions): Promise<void> {
   );
 }
 
-function cellsOf({ id, version, enabled, pending, source, directory, name }: Plugin): string[] {
+function cellsOf({ id, version, enabled, pending, source, directory, origin, name }: Plugin): string[] {
   const state = enabled ? 'enabled' : 'disabled';
   const waiting = pending ? `, ${pending.version} waits for approval` : '';
-  return [id, version, state + waiting, directory ?? source, name];
+  return [id, version, state + waiting, directory ?? origin ?? source, name];
 }

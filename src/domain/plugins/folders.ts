@@ -86,7 +86,7 @@ async function install(
      ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, updated_at = excluded.updated_at`,
     [manifest.id, directory, tx.now],
   );
-  await storeVersion(tx, { ...pack, filesHash: null, signedBy: null });
+  await storeVersion(tx, { ...pack, filesHash: null, signedBy: null, origin: null });
   const plugin = (await findPlugin(tx.sql, manifest.id)) ?? { id: manifest.id, active: null };
   await useVersion(tx, plugin, { hash, manifest }, options);
 }

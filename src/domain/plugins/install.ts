@@ -26,7 +26,10 @@ export async function installArchive(
   const { manifest, bundle } = pack;
   const present = await findPlugin(tx.sql, manifest.id);
   if (present?.source === 'folder' && present.isPresent) throw ofFolder(present);
-  if (present && (await isInstalled(tx, pack))) return { plugin: present, isNew: false };
+  if (present && (await isInstalled(tx, pack))) {
+    await noteOrigin(tx, pack);
+    return { plugin: await readPlugin(tx.sql, manifest.id), isNew: false };
+  }
   if (!present) await checkRoom(tx);
   await tx.sql(
     `INSERT INTO plugins (id, source, created_at, updated_at) VALUES ($1, 'archive', $2, $2)
@@ -61,6 +64,15 @@ async function isInstalled({ sql }: OuterTransaction, { manifest, filesHash }: A
     'version_taken',
     `Version ${version} of \`${id}\` is installed with other content: give this one another version`,
   );
+}
+
+// From where it was installed last is from where it is updated.
+async function noteOrigin({ sql }: OuterTransaction, { bundle, origin }: ArchiveVersion): Promise<void> {
+  if (origin === null) return;
+  await sql('UPDATE plugin_bundles SET origin = $2 WHERE hash = $1 AND origin IS DISTINCT FROM $2', [
+    bundle.hash,
+    origin,
+  ]);
 }
 
 async function checkRoom({ sql }: OuterTransaction): Promise<void> {

@@ -10,6 +10,14 @@ export interface PluginVersion {
   manifest: Manifest;
 }
 
+/** An npm package in the code of a version. */
+export interface PackageRow {
+  name: string;
+  version: string;
+  license: string | null;
+  bytes: number;
+}
+
 /** A plugin of the service. */
 export interface Plugin {
   id: string;
@@ -24,6 +32,10 @@ export interface Plugin {
   active: PluginVersion | null;
   /** The version that waits for approval. */
   pending: PluginVersion | null;
+  /** Package and range of the npm registry from which its running version came, else the one that waits; null for none. */
+  origin: string | null;
+  /** npm packages in that version. */
+  packages: readonly PackageRow[];
   createdAt: Date;
   updatedAt: Date;
 }
@@ -38,6 +50,8 @@ interface Row {
   active_manifest: string | null;
   pending_hash: string | null;
   pending_manifest: string | null;
+  origin: string | null;
+  packages: PackageRow[] | null;
   created_at: string;
   updated_at: string;
 }
@@ -48,7 +62,8 @@ const perPage = 25;
 export const isRunnable = 'p.enabled AND p.is_present AND p.active_hash IS NOT NULL';
 
 const selection = `
-  SELECT p.*, a.manifest AS active_manifest, w.manifest AS pending_manifest FROM plugins p
+  SELECT p.*, a.manifest AS active_manifest, w.manifest AS pending_manifest,
+    CASE WHEN a.hash IS NULL THEN w.origin ELSE a.origin END AS origin, coalesce(a.packages, w.packages) AS packages FROM plugins p
   LEFT JOIN plugin_bundles a ON a.hash = p.active_hash
   LEFT JOIN plugin_bundles w ON w.hash = p.pending_hash`;
 
@@ -89,6 +104,8 @@ export async function listPlugins(
 /** An installed version, as lists show it. */
 export interface VersionRow extends PluginVersion {
   signedBy: string | null;
+  origin: string | null;
+  packages: readonly PackageRow[];
   createdAt: Date;
   /** When the plugin began to run it last; null for never. */
   activatedAt: Date | null;
@@ -99,7 +116,7 @@ export async function listVersions(sql: Sql, id: string, page: number): Promise<
   const installed = 'FROM plugin_bundles WHERE plugin_id = $1 AND released_at IS NULL';
   const [counted] = await sql<{ count: number }>(`SELECT count(*) AS count ${installed}`, [id]);
   const rows = await sql<BundleRow>(
-    `SELECT hash, manifest, signed_by, created_at, activated_at ${installed}
+    `SELECT hash, manifest, signed_by, origin, packages, created_at, activated_at ${installed}
      ORDER BY created_at DESC, hash LIMIT $2 OFFSET $3`,
     [id, perPage, (page - 1) * perPage],
   );
@@ -110,6 +127,8 @@ interface BundleRow {
   hash: string;
   manifest: string;
   signed_by: string | null;
+  origin: string | null;
+  packages: PackageRow[];
   created_at: string;
   activated_at: string | null;
 }
@@ -121,6 +140,8 @@ function toVersionRow(row: BundleRow): VersionRow {
     hash: row.hash,
     manifest,
     signedBy: row.signed_by,
+    origin: row.origin,
+    packages: row.packages,
     createdAt: moment(row.created_at),
     activatedAt: momentOrNull(row.activated_at),
   };
@@ -151,6 +172,8 @@ function toPlugin(row: Row): Plugin {
     enabled: row.enabled,
     active: toVersion(row.active_hash, row.active_manifest),
     pending: toVersion(row.pending_hash, row.pending_manifest),
+    origin: row.origin,
+    packages: row.packages ?? [],
     createdAt: moment(row.created_at),
     updatedAt: moment(row.updated_at),
   };

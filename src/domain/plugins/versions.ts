@@ -12,6 +12,8 @@ import type { Plugin, PluginVersion } from './rows.ts';
 export interface NewVersion extends ReadPackage {
   filesHash: string | null;
   signedBy: string | null;
+  /** The package and range of the npm registry that it came from, as `npm:NAME@RANGE`; null for none. */
+  origin: string | null;
 }
 
 /** Versions of a plugin that are kept, the one that runs and the one that waits included. */
@@ -19,14 +21,27 @@ const keptVersions = 20;
 
 /** Stores a package's manifest and code by their hash. */
 export async function storeVersion({ sql, now }: OuterTransaction, pack: NewVersion): Promise<void> {
-  const { manifest, manifestText, bundle, filesHash, signedBy } = pack;
+  const { manifest, manifestText, bundle, filesHash, signedBy, origin } = pack;
+  const packages = pack.packages.map(({ name, version, license, bytes }) => ({ name, version, license, bytes }));
   await sql(
-    `INSERT INTO plugin_bundles (hash, plugin_id, version, manifest, code, files_hash, signed_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    `INSERT INTO plugin_bundles (hash, plugin_id, version, manifest, code, files_hash, signed_by, created_at, origin, packages)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (hash) DO UPDATE SET released_at = NULL, created_at = excluded.created_at,
-       files_hash = excluded.files_hash, signed_by = excluded.signed_by
+       files_hash = excluded.files_hash, signed_by = excluded.signed_by,
+       origin = excluded.origin, packages = excluded.packages
      WHERE plugin_bundles.released_at IS NOT NULL`,
-    [bundle.hash, manifest.id, manifest.version, manifestText, bundle.code, filesHash, signedBy, now],
+    [
+      bundle.hash,
+      manifest.id,
+      manifest.version,
+      manifestText,
+      bundle.code,
+      filesHash,
+      signedBy,
+      now,
+      origin,
+      JSON.stringify(packages),
+    ],
   );
 }
 

@@ -1,7 +1,6 @@
 import { createPrivateKey, sign, verify, type KeyObject } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { readPublicKey } from '../../lib/secrets/public-key.ts';
-import { headerOf, paddingOf } from '../../archives/tar-header.ts';
+import { addFiles } from './add-files.ts';
 
 /** Returns the trusted key, as configured, that made the signature (base64); null when none did. */
 export function findSigner(filesHash: string, signature: string | null, trustedKeys: readonly string[]): string | null {
@@ -22,8 +21,7 @@ export function addSignature(archive: Buffer, filesHash: string, pem: string): B
   const key = readPrivateKey(pem);
   if (!key) return null;
   const content = Buffer.from(`${sign(null, signedText(filesHash), key).toString('base64')}\n`);
-  const header = headerOf('package/plugin.sig', content.length);
-  return gzipSync(Buffer.concat([header, content, paddingOf(content.length), gunzipSync(archive)]));
+  return addFiles(archive, new Map([['plugin.sig', content]]));
 }
 
 function readPrivateKey(pem: string): KeyObject | null {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { systemRandom } from '../../lib/ports.ts';
-import { extensions, packageBounds, PackageFiles } from '../files.ts';
+import { dependencyExtensions, extensions, isOfDependency, packageBounds, PackageFiles } from '../files.ts';
 import { readerFiles, readInProcess, type PackageReading, type ReadingBounds } from './read-in-process.ts';
 import { parseReaderMessage } from './reader-message.ts';
 
@@ -109,10 +109,14 @@ async function findSources(directory: string): Promise<string[]> {
       if ((seen += 1) > maxEntries || entry.isSymbolicLink()) throw new Error('Too much, or a link');
       const path = join(folder, entry.name);
       if (entry.isDirectory()) waiting.push(path);
-      else if (extensions.some((extension) => extension === extname(path))) found.push(relative(directory, path));
+      else if (isSource(relative(directory, path))) found.push(relative(directory, path));
     }
   }
   return found.toSorted();
+}
+
+function isSource(path: string): boolean {
+  return (isOfDependency(path) ? dependencyExtensions : extensions).includes(extname(path));
 }
 
 let readerHash: Promise<string> | undefined;

@@ -11,7 +11,7 @@ import { packagePaths, residentMb } from '../../sandbox/child-process.ts';
 import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';
 import type { ReaderMessage } from './reader-message.ts';
 import type { ArchiveBounds } from '../archive/unpack.ts';
-import { descriptors, quotedPath } from '../files.ts';
+import { descriptors, modulesAbove, quotedPath } from '../files.ts';
 import { PluginError } from '../plugin-error.ts';
 import { ComputingClock } from '../../sandbox/computing-clock.ts';
 import { LineReader } from '../../sandbox/wire.ts';
@@ -52,6 +52,8 @@ const codeFiles = [
   'reading',
   'reader-message',
   'bundle',
+  'dependencies',
+  'entry-points',
   '../bundled-functions',
   '../files',
   '../archive/archive-files',
@@ -61,10 +63,16 @@ const codeFiles = [
   '../../sandbox/source-map',
 ];
 
+/** npm packages that the reader uses. */
+const libraries = ['esbuild-wasm', 'resolve.exports'];
+
 /** The files that decide what becomes of a package's sources: the reader's code, and which bundler there is. */
 export function readerFiles(): string[] {
-  const [bundler = ''] = packagePaths('esbuild-wasm', folder);
-  return [...codeFiles.map((file) => join(folder, `${file}${extension}`)), join(bundler, 'package.json')];
+  const found = libraries.map((name) => packagePaths(name, folder)[0] ?? '');
+  return [
+    ...codeFiles.map((file) => join(folder, `${file}${extension}`)),
+    ...found.map((library) => join(library, 'package.json')),
+  ];
 }
 
 /** The contents of an archive. */
@@ -83,12 +91,19 @@ export interface PackageReader {
 
 /**
  * Reads and bundles a package in a process of its own and kills the process: no package, however hostile, takes longer
- * than the bounds or affects the service. Throws a PluginError with the reason when the package cannot be read.
+ * than the bounds or affects the service. Its npm packages are those in its own folder; with `isAuthors` also those that
+ * lie in folders above, as npm lays them out for workspaces. Throws a PluginError with the reason when the package cannot be
+ * read.
  */
-export async function readInProcess(directory: string, bounds: ReadingBounds = readingBounds): Promise<PackageReading> {
+export async function readInProcess(
+  directory: string,
+  bounds: ReadingBounds = readingBounds,
+  { isAuthors = false }: { isAuthors?: boolean } = {},
+): Promise<PackageReading> {
   const real = await realpath(directory).catch(() => null);
   if (real === null) throw new PluginError([`There is no folder ${quotedPath(directory)}`]);
-  const { reading } = await awaitAnswer(startProcess([real], [real]), bounds);
+  const above = isAuthors ? modulesAbove(real) : [];
+  const { reading } = await awaitAnswer(startProcess([real, ...above], [real, ...above]), bounds);
   return reading;
 }
 
@@ -164,7 +179,7 @@ function startProcess(args: readonly string[], folders: readonly string[] = []):
     program,
     ...modules,
     join(folder, '../../..', 'package.json'),
-    ...packagePaths('esbuild-wasm', folder),
+    ...libraries.flatMap((name) => packagePaths(name, folder)),
     descriptors,
     ...folders,
   ];

@@ -4,6 +4,7 @@ import { hashOf } from '../archive/hash.ts';
 import { parseManifestText } from '../manifest/manifest.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { dirsBeside, findNamesakes } from '../folders.ts';
+import type { BundledPackage } from './dependencies.ts';
 import { readAndKeep } from './kept-readings.ts';
 import { readInProcess, readingBounds } from './read-in-process.ts';
 import type { PackageReading, ReadingBounds } from './read-in-process.ts';
@@ -17,16 +18,18 @@ export interface ReadPackage {
   manifestText: string;
   /** The code. Its hash covers the manifest too, so that it names what the plugin may do and what it does. */
   bundle: Bundle;
+  /** The npm packages in the code. */
+  packages: readonly BundledPackage[];
   /** Whether the code is known to load, since it was tried when the package was prepared. */
   loads?: boolean;
 }
 
 /**
- * Reads and validates one package in a process of its own, whatever its folder is called. Throws a PluginError that names
- * every problem.
+ * Reads and validates one package of an author in a process of its own, whatever its folder is called; its npm packages may lie
+ * in folders above. Throws a PluginError that names every problem.
  */
 export async function readPackage(path: string, bounds: ReadingBounds = readingBounds): Promise<ReadPackage> {
-  return acceptReading(await readInProcess(path, bounds));
+  return acceptReading(await readInProcess(path, bounds, { isAuthors: true }));
 }
 
 /**
@@ -52,7 +55,7 @@ export async function readPackageOnce(
  * every problem.
  */
 export async function acceptReading(
-  { manifest: text, code, problems }: PackageReading,
+  { manifest: text, code, packages, problems }: PackageReading,
   findMore?: (manifest: Manifest) => Promise<readonly string[]>,
 ): Promise<ReadPackage> {
   if (text === null) throw new PluginError(problems);
@@ -61,7 +64,7 @@ export async function acceptReading(
   const found = [...((await findMore?.(manifest)) ?? []), ...problems];
   if (found.length > 0) throw new PluginError(found);
   if (code === null) throw new PluginError(['The package has no code']);
-  return { manifest, manifestText: text, bundle: { code, hash: hashOf(text, code) } };
+  return { manifest, manifestText: text, bundle: { code, hash: hashOf(text, code) }, packages };
 }
 
 /** The sentence that says that two folders claim the same id. */

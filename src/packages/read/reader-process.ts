@@ -1,5 +1,5 @@
 // The program of the process that reads and bundles one package: writes the result to stdout, then waits to be killed.
-// Arguments: the package's folder; or `--archive`, the size of the archive that is written to stdin, and its bounds as JSON.
+// Arguments: the package's folder, and folders `node_modules` above it; or `--archive`, the size of the archive that is written to stdin, and its bounds as JSON.
 import { loadBundler } from './bundle.ts';
 import { PackageFiles } from '../files.ts';
 import type { ReaderMessage } from './reader-message.ts';
@@ -32,11 +32,12 @@ process.stdin.on('end', die).on('error', die);
 process.stdout.on('error', die);
 await loadBundler(() => say(refuse(null, ['Bundling the code needs more memory than there is for it'])));
 say({ type: 'ready' });
-const [, , directory = '', size = '', bounds = ''] = process.argv;
+const [, , directory = '', ...rest] = process.argv;
 if (directory === '--archive') {
+  const [size, bounds = ''] = rest;
   const archive = await receive(Number(size));
   say(await readArchiveBytes(archive, JSON.parse(bounds) as ArchiveBounds, say));
 } else {
   process.stdin.resume();
-  say(await readFiles(new PackageFiles(directory)));
+  say(await readFiles(new PackageFiles(directory, rest)));
 }

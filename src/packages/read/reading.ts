@@ -20,7 +20,7 @@ export async function readFiles(files: PackageSource): Promise<ReadMessage> {
   if (main === null) return refuse(manifest, []);
   const bundling = await bundle(files, main);
   if ('problems' in bundling) return refuse(manifest, bundling.problems);
-  return { type: 'read', manifest, code: bundling.code, problems: [] };
+  return { type: 'read', manifest, code: bundling.code, packages: bundling.packages, problems: [] };
 }
 
 /** Unpacks an archive and reads its files; `say` gets what is known before any code is looked at. */
@@ -41,7 +41,7 @@ export function refuse(manifest: string | null, problems: readonly string[]): Re
   const first = problems
     .slice(0, problemBounds.problems)
     .map((problem) => problem.slice(0, problemBounds.problemChars));
-  return { type: 'read', manifest, code: null, problems: first };
+  return { type: 'read', manifest, code: null, packages: [], problems: first };
 }
 
 /** The main file that a plugin.json names; null when plugin.json is invalid, which the parent reports. */

@@ -1,20 +1,23 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { OperatorError } from '../../../lib/operator-error.ts';
+import { addFiles } from '../../../packages/archive/add-files.ts';
+import { unpack } from '../../../packages/archive/unpack.ts';
 import { parseManifestText } from '../../../packages/manifest/manifest.ts';
 import { PluginError } from '../../../packages/plugin-error.ts';
+import { runNpm } from '../registry/run-npm.ts';
+import { dependencyFilesOf } from './dependency-files.ts';
 
-const run = promisify(execFile);
-const packTimeoutMs = 60_000;
+/** Bounds of the archives that npm makes here, far beyond those of services. */
+const [maxUnpackedBytes, maxEntries] = [256 * 1024 * 1024, 100_000];
 /** Folders that are left out of a plugin without a package.json, whose `files` would decide. */
 const leftOut = new Set(['node_modules', '.git']);
 
 /**
- * Returns the archive that `npm pack` makes of a folder, and its name. No script of the package is run. A name and a version
- * that package.json lacks, or all of it, are those of plugin.json. Throws OperatorError.
+ * Returns the archive that `npm pack` makes of a folder, and its name; it holds the npm packages that the code uses. No script of
+ * the package is run. A name and a version that package.json lacks, or all of it, are those of plugin.json. Throws
+ * OperatorError.
  */
 export async function packFolder(directory: string): Promise<{ name: string; archive: Buffer }> {
   const folder = resolve(directory);
@@ -27,10 +30,25 @@ export async function packFolder(directory: string): Promise<{ name: string; arc
     await npmPack(source, temporary);
     const [name] = (await readdir(temporary)).filter((file) => file.endsWith('.tgz'));
     if (name === undefined) throw new OperatorError(`npm pack made no archive of ${directory}.`);
-    return { name, archive: await readFile(join(temporary, name)) };
+    const archive = await readFile(join(temporary, name));
+    return { name, archive: own && hasDependencies(own) ? await withDependencies(archive, folder) : archive };
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+function hasDependencies({ dependencies }: PackageJson): boolean {
+  return typeof dependencies === 'object' && dependencies !== null && Object.keys(dependencies).length > 0;
+}
+
+/** Adds the files that npm has not packed: with `bundleDependencies` it packs them, too. */
+async function withDependencies(archive: Buffer, folder: string): Promise<Buffer> {
+  const files = await dependencyFilesOf(folder);
+  const unpacked = unpack(archive, { unpackedBytes: maxUnpackedBytes, entries: maxEntries });
+  // An archive that cannot be unpacked is refused with its reasons.
+  if ('problems' in unpacked) return archive;
+  for (const path of unpacked.files.keys()) files.delete(path);
+  return files.size === 0 ? archive : addFiles(archive, files);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -83,24 +101,6 @@ async function readManifest(folder: string): Promise<{ id: string; version: stri
 
 // Called in the temporary folder: the package's own .npmrc has no effect.
 async function npmPack(source: string, temporary: string): Promise<void> {
-  const args = ['pack', source, '--ignore-scripts', '--loglevel=error', '--pack-destination', temporary];
-  try {
-    await run('npm', args, { cwd: temporary, timeout: packTimeoutMs });
-  } catch (error) {
-    const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
-    if (code === 'ENOENT')
-      throw new OperatorError(
-        'npm is needed to pack a folder: install it, or make an archive with npm pack elsewhere.',
-        {
-          cause: error,
-        },
-      );
-    throw new OperatorError(`npm pack refused ${source}: ${reasonIn(stderr) || message}`, { cause: error });
-  }
-}
-
-/** The sentences in what npm wrote, without its codes and the path of its log. */
-function reasonIn(stderr: string): string {
-  const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
-  return lines.filter((line) => line !== '' && !/^(?:code|errno|syscall|path) |A complete log/.test(line)).join(' ');
+  const args = ['pack', source, '--pack-destination', temporary];
+  await runNpm({ args, cwd: temporary, refused: `npm pack refused ${source}` });
 }

@@ -4,7 +4,9 @@ import { OperatorError } from '../../../lib/operator-error.ts';
 import { createArchiveReader, type ArchivePackage } from '../../../packages/archive/archive.ts';
 import { PluginError } from '../../../packages/plugin-error.ts';
 import { addSignature } from '../../../packages/archive/signature.ts';
-import { printAnswer } from '../../terminal/print.ts';
+import { listOf, printAnswer } from '../../terminal/print.ts';
+import { packageLines } from '../package-lines.ts';
+import { noticesFile } from './dependency-files.ts';
 import { packFolder } from './npm-pack.ts';
 
 interface PackOptions {
@@ -29,8 +31,14 @@ export async function packPlugin(directory: string, options: PackOptions): Promi
   // Services go by plugin.json, so that its version names the archive, and not that of package.json.
   const name = `${id}-${version}.tgz`;
   await writeFile(name, signed);
-  const answer = { file: name, id, version, hash: pack.bundle.hash, bytes: signed.length };
-  printAnswer(answer, options, () => [`${name}: ${id} ${version}, ${signed.length} bytes`]);
+  const packages = pack.packages.map(({ name: of, version: at, license, bytes }) => {
+    return { name: of, version: at, license, bytes };
+  });
+  const answer = { file: name, id, version, hash: pack.bundle.hash, bytes: signed.length, packages };
+  printAnswer(answer, options, () => [
+    `${name}: ${id} ${version}, ${signed.length} bytes`,
+    ...listOf(`npm packages in it, with their licences in ${noticesFile}:`, packageLines(packages)),
+  ]);
 }
 
 async function read(archive: Buffer): Promise<ArchivePackage> {

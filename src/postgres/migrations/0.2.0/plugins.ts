@@ -13,6 +13,8 @@ export const plugins = `
     code text NOT NULL,
     files_hash text,
     signed_by text,
+    origin text,
+    packages jsonb NOT NULL DEFAULT '[]',
     released_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     activated_at timestamptz,
