@@ -231,8 +231,8 @@ export function claiming(of: DueLanes, beside?: string): ClaimDue {
 // The head of a lane is its oldest due delivery that no older one holds back (hold.ts). A locked head is skipped, and no later
 // delivery of its lane is taken instead. FOR NO KEY UPDATE re-reads the locked row, so a head that was cancelled meanwhile is
 // skipped as well.
-// Heads are locked, and events found, one by one by their ids: a join would have the plan, which stays, of tables without
-// statistics.
+// Heads are locked, and events found, one by one by their ids: a join's plan, which stays, may be one for empty tables. A webhook
+// with a rate gets as many lanes as its bucket has tokens, by the statement for rates alone: the other one refuses it.
 function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): string {
   const table = { webhook: 'webhooks', bot: 'agent_bots' }[kind];
   return `
