@@ -555,6 +555,10 @@ export type Files = string[]
  */
 export type DeliveryState = ("pending" | "failing" | "delivered" | "exhausted" | "cancelled")
 /**
+ * `timeout`: no answer in time; `bad_status`: an answer other than 2xx; `too_large`: too many bytes of headers; `unknown`: the answer was no HTTP, nothing was sent, or the process ended before the result was known.
+ */
+export type DeliveryErrorClass = ("dns" | "connect" | "tls" | "timeout" | "blocked_address" | "bad_status" | "too_large" | "reset" | "unknown")
+/**
  * How a delivery ended that can be sent again.
  */
 export type RecoverableState = ("exhausted" | "cancelled")
@@ -1041,10 +1045,7 @@ started_at: UnixTime
  * Why it failed; null when it succeeded.
  */
 error: ({
-/**
- * `timeout`: no answer in time; `bad_status`: an answer other than 2xx; `too_large`: too many bytes of headers; `unknown`: the answer was no HTTP, nothing was sent, or the process ended before the result was known.
- */
-class: ("dns" | "connect" | "tls" | "timeout" | "blocked_address" | "bad_status" | "too_large" | "reset" | "unknown")
+class: DeliveryErrorClass
 /**
  * What is behind it: a code such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`, a status, or some words such as `no answer within 10000 ms`.
  */
@@ -2852,6 +2853,18 @@ state?: DeliveryState
  * Deliveries of this event alone.
  */
 event?: string
+/**
+ * Deliveries whose last attempt was answered with this HTTP status.
+ */
+status_code?: number
+/**
+ * Deliveries whose last attempt failed in this way.
+ */
+error_class?: DeliveryErrorClass
+/**
+ * Deliveries with an attempt whose answer has this text in its first 16 KB, in any case.
+ */
+q?: string
 /**
  * Deliveries of events of this conversation, its deletion included.
  */

@@ -1,3 +1,4 @@
+import { containing } from '../../postgres/like.ts';
 import { momentOrNull, moment, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import type { CancelledBy } from '../core/refusal.ts';
@@ -40,6 +41,12 @@ export interface LogFilter {
   endpoint: Endpoint | null;
   state: DeliveryState | null;
   event: string | null;
+  /** HTTP status of the last attempt. */
+  status: number | null;
+  /** Codes of the last attempt's error. */
+  errorCodes: readonly string[] | null;
+  /** Text in the answer to an attempt. */
+  answer: string | null;
   conversationId: number | null;
   since: Date | null;
   until: Date | null;
@@ -113,7 +120,8 @@ export async function listDeliveries(sql: Sql, accountId: number, filter: LogFil
 }
 
 // In the order in which statementOf numbers them.
-function parametersOf({ endpoint, conversationId, event, since, until, after }: LogFilter): unknown[] {
+function parametersOf({ since, until, after, ...filter }: LogFilter): unknown[] {
+  const { endpoint, conversationId } = filter;
   return [
     since?.toISOString() ?? '-infinity',
     until?.toISOString() ?? 'infinity',
@@ -121,8 +129,25 @@ function parametersOf({ endpoint, conversationId, event, since, until, after }: 
     after?.id ?? 0,
     ...(endpoint ? [endpoint.kind, endpoint.id] : []),
     ...(conversationId === null ? [] : [conversationId]),
-    ...(event === null ? [] : [event]),
+    ...wishes(filter).map(([, value]) => value),
   ];
+}
+
+type Wishes = Pick<LogFilter, 'event' | 'status' | 'errorCodes' | 'answer'>;
+
+// Conditions that no index answers, with their values: of the delivery `d` and its event `e`.
+function wishes({ event, status, errorCodes, answer }: Wishes): [(value: string) => string, unknown][] {
+  const all: [(value: string) => string, unknown][] = [
+    [(value) => `e.name = ${value}`, event],
+    [(value) => `d.last_status = ${value}`, status],
+    [(value) => `d.last_error = ANY (${value}::text[])`, errorCodes],
+    [
+      (value) =>
+        `EXISTS (SELECT FROM attempts a WHERE a.account_id = $1 AND a.delivery_id = d.id AND a.response_body ILIKE ${value})`,
+      answer === null ? null : containing(answer),
+    ],
+  ];
+  return all.filter(([, value]) => value !== null);
 }
 
 const knownConversation = `
@@ -159,13 +184,13 @@ export function toLogged(row: LogRow): LoggedDelivery {
 
 // Events are found one by one: joined, a planner that expects many would read all of the account.
 function statementOf(filter: LogFilter): string {
-  const { state, event, conversationId, endpoint } = filter;
+  const { state, conversationId, endpoint } = filter;
   let parameters = 6;
   const next = (): string => `$${(parameters += 1)}`;
   const one = endpoint && { kind: `${next()}::text`, id: `${next()}::bigint` };
   const conversation = conversationId === null ? null : next();
   const wanted = [
-    ...(event === null ? [] : [`e.name = ${next()}`]),
+    ...wishes(filter).map(([condition]) => condition(next())),
     ...(state && lookedUp[state] ? [lookedUp[state]] : []),
   ];
   const limit = wanted.length === 0 ? pageSize + 1 : maxLookedThrough;

@@ -11,14 +11,24 @@ interface Props<Value> {
 }
 
 /** A field for an id: it counts when it is left, or with Enter, as half a number is another one. */
-export function IdField({ value, onChange, ...field }: Props<string>) {
+export function IdField(props: Props<string>) {
+  return <TextField {...props} inputMode="numeric" />;
+}
+
+/** A field for a text, which counts when it is left, or with Enter. */
+export function TextField({
+  value,
+  onChange,
+  inputMode = 'text',
+  ...field
+}: Props<string> & { inputMode?: 'numeric' | 'text' }) {
   const [text, setText] = useDraft(value ?? '');
   return (
     <Field {...field}>
       {(control) => (
         <input
           {...control}
-          inputMode="numeric"
+          inputMode={inputMode}
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onChange={({ currentTarget }) => onChange(currentTarget.value.trim() || null)}

@@ -14,7 +14,7 @@ import type { Sql } from '../../../postgres/sql.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentStretch, readCursor } from '../../cursor.ts';
 import { requireEventNames } from '../../event-names.ts';
-import { presentDelivery, presentDetail } from './delivery-records.ts';
+import { codesOf, presentDelivery, presentDetail } from './delivery-records.ts';
 import { presentLogged } from './endpoint-verbs.ts';
 
 const base = '/api/v1/accounts/:account_id';
@@ -106,6 +106,9 @@ async function answerList(sql: Sql, { services, accountId, endpoint, asked }: As
     endpoint,
     state: asked.state ?? null,
     event: asked.event ?? null,
+    status: asked.status_code ?? null,
+    errorCodes: asked.error_class === undefined ? null : codesOf(asked.error_class),
+    answer: asked.q ?? null,
     conversationId: asked.conversation_id ?? null,
     since: dateOf(asked.since),
     until: dateOf(asked.until),

@@ -58,6 +58,11 @@ const classes: Readonly<Record<string, ErrorClass>> = {
   bad_url: 'unknown',
 };
 
+/** The codes of errors that are presented as this class. */
+export function codesOf(errorClass: ErrorClass): string[] {
+  return Object.keys(classes).filter((code) => classes[code] === errorClass);
+}
+
 function presentAttempt(attempt: LoggedAttempt, body: string): Attempt {
   const { number, startedAt, sent, received, status, responseBody, times, durationMs } = attempt;
   return {

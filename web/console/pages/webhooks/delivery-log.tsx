@@ -1,5 +1,5 @@
 import type { Query } from '../../../shared/call.ts';
-import { IdField, MomentField, numberIn } from '../../kit/filter-fields.tsx';
+import { IdField, MomentField, numberIn, TextField } from '../../kit/filter-fields.tsx';
 import { ChoiceField } from '../../kit/form.tsx';
 import { useReloadOn } from '../../kit/live.ts';
 import { Show } from '../../kit/load.tsx';
@@ -8,11 +8,20 @@ import { useRepeat } from '../../kit/repeat.ts';
 import { Table, type Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { setQuery } from '../../router.ts';
-import { deliveredEvents, errorInWords, isUnderWay, Receiver, State, states, type Delivery } from './states.tsx';
+import {
+  deliveredEvents,
+  errorClasses,
+  errorInWords,
+  isUnderWay,
+  Receiver,
+  State,
+  states,
+  type Delivery,
+} from './states.tsx';
 
 type Wanted = Partial<Query<'GET deliveries'>>;
 
-const names = ['state', 'event', 'conversation_id', 'since', 'until'] as const;
+const names = ['state', 'event', 'status_code', 'error_class', 'q', 'conversation_id', 'since', 'until'] as const;
 
 /** The deliveries that the query of the address asks for; they are looked at again while one of them is under way. */
 export function useDeliveries(
@@ -89,6 +98,18 @@ function Filters({ query }: { query: URLSearchParams }) {
         onChange={(event) => setQuery({ event })}
         options={[['', 'All'], ...deliveredEvents.map((event) => [event, event] as const)]}
       />
+      <IdField
+        label="Status code"
+        value={query.get('status_code')}
+        onChange={(status) => setQuery({ status_code: status })}
+      />
+      <ChoiceField
+        label="Error"
+        value={query.get('error_class') ?? ''}
+        onChange={(error) => setQuery({ error_class: error })}
+        options={[['', 'All'], ...errorClasses.map((error) => [error, errorInWords(error)] as const)]}
+      />
+      <TextField label="Response contains" value={query.get('q')} onChange={(q) => setQuery({ q })} />
       <IdField
         label="Conversation"
         value={query.get('conversation_id')}

@@ -54,6 +54,19 @@ export function isUnderWay({ state, next_attempt_at: next }: Pick<Delivery, 'sta
   return next === null || next - Date.now() / 1000 < soonSeconds;
 }
 
+/** The classes of errors by which deliveries can be filtered. */
+export const errorClasses = [
+  'dns',
+  'connect',
+  'tls',
+  'timeout',
+  'blocked_address',
+  'bad_status',
+  'too_large',
+  'reset',
+  'unknown',
+] as const;
+
 const sentences: Readonly<Record<string, string>> = {
   dns: 'host name not found',
   connect: 'connection failed',

@@ -102,6 +102,39 @@ describe('what deliveries wait for, and retrying them now', () => {
   });
 });
 
+describe('the log finds deliveries', () => {
+  const sending = Sending.use();
+
+  it('by the status, the error and the text of the answer, each and together', async () => {
+    const webhook = await sending.webhookFor('contact_created');
+    const gone = await sending.made('webhooks', {
+      url: 'http://127.0.0.1:9/',
+      subscriptions: ['contact_created'],
+    });
+    sending.receiver.answerWith((_, response) => response.writeHead(422).end('Unknown field: 100% Größe'));
+    await sending.made('contacts', { name: 'Ada' });
+    const [refused] = await sending.eventuallyIn(webhook, 'failing');
+    const [unreached] = await sending.eventuallyIn(gone, 'failing');
+    sending.receiver.answerWith((_, response) => response.end('fine'));
+    await sending.made('contacts', { name: 'Grace' });
+    const [arrived] = await sending.eventuallyIn(webhook, 'delivered');
+
+    const found = async (query: string) =>
+      (await sending.app.get(`deliveries?${query}`)).body.payload.map(({ id }: { id: number }) => id);
+    expect(await found('status_code=422')).to.deep.equal([refused.id]);
+    expect(await found('error_class=bad_status')).to.deep.equal([refused.id]);
+    expect(await found('error_class=connect'))
+      .to.include(unreached.id)
+      .and.not.include(refused.id);
+    expect(await found(`q=${encodeURIComponent('100% größe')}`)).to.deep.equal([refused.id]);
+    expect(await found('q=100_')).to.deep.equal([]);
+    expect(await found('q=fine&status_code=200&event=contact_created&state=delivered')).to.deep.equal([arrived.id]);
+    expect(await found('q=fine&status_code=422')).to.deep.equal([]);
+    for (const query of ['q=ab', 'status_code=42', 'error_class=nope', 'event=mesage_created'])
+      expect((await sending.app.get(`deliveries?${query}`)).status, query).to.equal(400);
+  });
+});
+
 describe('who cancelled a delivery', () => {
   const sending = Sending.use();
 
