@@ -43,25 +43,33 @@ describe('/metrics', function () {
     await receiver.waitFor(1);
     await app.eventually(async () => {
       const { text } = await read();
-      return valueOf(text, 'webhook_attempts_total{kind="webhook",result="delivered"}') === 1;
+      return valueOf(text, 'switchboard_webhook_attempts_total{kind="webhook",result="delivered"}') === 1;
     });
     const { status, type, text } = await read();
     expect([status, type]).to.deep.equal([200, 'text/plain; version=0.0.4; charset=utf-8']);
     const route = '/api/v1/accounts/:account_id/contacts/:id';
     const labels = `{method="GET",route="${route}",status="200"}`;
-    expect(valueOf(text, `http_request_duration_seconds_count${labels}`)).to.equal(2);
-    const all = `{method="GET",route="${route}",status="200",le="+Inf"}`;
-    expect(valueOf(text, `http_request_duration_seconds_bucket${all}`)).to.equal(2);
-    const lost = 'http_request_duration_seconds_count{method="GET",route="none",status="404"}';
+    expect(valueOf(text, `switchboard_http_request_duration_seconds_count${labels}`)).to.equal(2);
+    const all = `{le="+Inf",method="GET",route="${route}",status="200"}`;
+    expect(valueOf(text, `switchboard_http_request_duration_seconds_bucket${all}`)).to.equal(2);
+    const lost = 'switchboard_http_request_duration_seconds_count{method="GET",route="none",status="404"}';
     expect(valueOf(text, lost)).to.equal(1);
-    expect(valueOf(text, 'webhook_attempt_duration_seconds_count{kind="webhook"}')).to.equal(1);
-    expect(valueOf(text, 'webhook_pending')).to.be.a('number');
-    expect(valueOf(text, 'db_pool_in_use{pool="engine"}')).to.be.at.least(0);
-    expect(valueOf(text, 'jobs_lag_seconds{queue="deliveries"}')).to.be.at.least(0);
-    expect(valueOf(text, 'event_streams')).to.equal(0);
-    for (const line of text.trimEnd().split('\n'))
-      expect(line).to.match(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? -?[\d.e+-]+)$/);
+    expect(valueOf(text, 'switchboard_webhook_attempt_duration_seconds_count{kind="webhook"}')).to.equal(1);
+    expect(valueOf(text, 'switchboard_webhook_pending')).to.be.a('number');
+    expect(valueOf(text, 'switchboard_db_pool_in_use{pool="engine"}')).to.be.at.least(0);
+    expect(valueOf(text, 'switchboard_jobs_lag_seconds{queue="deliveries"}')).to.be.at.least(0);
+    expect(valueOf(text, 'switchboard_event_streams')).to.equal(0);
+    for (const line of text.split('\n').filter((each) => each !== ''))
+      expect(line).to.match(
+        /^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? (?:-?[\d.e+-]+|Nan))$/,
+      );
     // Accounts, addresses and ids of records would be series without end.
+    for (const [, name] of text.matchAll(/^# TYPE (\w+)/gm)) expect(name).to.match(/^switchboard_/);
+    expect(text).to.match(/^switchboard_build_info\{version="\d[^"]*"\} 1$/m);
+    for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds'])
+      expect(text).to.include(`\n# TYPE switchboard_${name} `);
+    expect(valueOf(text, 'switchboard_webhook_deliveries_total{state="delivered"}')).to.equal(1);
+    expect(valueOf(text, 'switchboard_webhook_endpoints{state="ok"}')).to.equal(1);
     expect(text).to.not.match(new RegExp(`contacts/${contact}|127\\.0\\.0\\.1|account_id="`));
   });
 
@@ -112,9 +120,9 @@ describe('/metrics', function () {
       const run = { plugin: 'faq', outcome: 'ok', cpuSeconds: 0.002 };
       await transact(strict.app.database, scope, async (tx) => tx.announce('run', run));
       const text = await (await fetch(`${strict.url}/metrics`)).text();
-      expect(valueOf(text, 'rate_limited_total{policy="requests"}')).to.equal(2);
-      expect(valueOf(text, 'bot_runs_total{plugin="faq",outcome="ok"}')).to.equal(1);
-      expect(valueOf(text, 'bot_run_cpu_seconds_sum{plugin="faq"}')).to.equal(0.002);
+      expect(valueOf(text, 'switchboard_rate_limited_total{policy="requests"}')).to.equal(2);
+      expect(valueOf(text, 'switchboard_bot_runs_total{plugin="faq",outcome="ok"}')).to.equal(1);
+      expect(valueOf(text, 'switchboard_bot_run_cpu_seconds_sum{plugin="faq"}')).to.equal(0.002);
     } finally {
       await strict.stop();
     }

@@ -1,11 +1,21 @@
-import type { Deliver } from '../../engine/attempt.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { readBacklogFigures } from '../../deliveries/log/figures.ts';
+import type { Attempted, Deliver } from '../../engine/attempt.ts';
 import type { RunFigures } from '../../events/announcements.ts';
-import { gaugeLines, type Reading } from '../../metrics/text.ts';
-import { Counter, Histogram } from '../../metrics/measures.ts';
+import {
+  boundedLabel,
+  Counter,
+  Gauge,
+  Histogram,
+  prefix,
+  processRegistry,
+  Registry,
+  secondsBuckets,
+} from '../../metrics/registries.ts';
 import type { Chat } from '../../models/chat.ts';
-import type { Databases } from './connections.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { readJobLags } from '../job-lags.ts';
+import type { Databases } from './connections.ts';
 
 /** Sources that metrics read on each scrape. */
 export interface Sources {
@@ -20,17 +30,44 @@ const keptMs = 5_000;
 
 /** Metrics for Prometheus: counters of this process, and figures read from the database. */
 export class Metrics {
-  readonly requests = new Histogram('http_request_duration_seconds', 'Time to answer a request.');
-  readonly rateLimited = new Counter('rate_limited_total', 'Requests that were refused with 429, by limit.');
-  readonly #attempts = new Counter(
-    'webhook_attempts_total',
-    'Attempts to deliver an event, by kind of endpoint and result.',
-  );
-  readonly #durations = new Histogram('webhook_attempt_duration_seconds', 'Time of an attempt to deliver an event.');
-  readonly #runs = new Counter('bot_runs_total', 'Runs of bots inside the service, by plugin and outcome.');
-  readonly #cpu = new Histogram('bot_run_cpu_seconds', 'Processor time of a run.');
-  readonly #tokens = new Counter('ai_tokens_total', 'Tokens that language models read and wrote.');
-  #figures: { lines: string[]; at: number } | null = null;
+  readonly #own = new Registry();
+  readonly #read = new Registry();
+  readonly requests = this.#histogram('http_request_duration_seconds', 'Time to answer a request.', [
+    'method',
+    'route',
+    'status',
+  ]);
+  readonly rateLimited = this.#counter('rate_limited_total', 'Requests that were refused with 429.', ['policy']);
+  readonly #attempts = this.#counter('webhook_attempts_total', 'Attempts to deliver an event.', ['kind', 'result']);
+  readonly #ended = this.#counter('webhook_deliveries_total', 'Deliveries to webhooks that an attempt ended.', [
+    'state',
+  ]);
+  readonly #durations = this.#histogram('webhook_attempt_duration_seconds', 'Time of an attempt.', ['kind']);
+  readonly #runs = this.#counter('bot_runs_total', 'Runs of bots inside the service.', ['plugin', 'outcome']);
+  readonly #cpu = this.#histogram('bot_run_cpu_seconds', 'Processor time of a run.', ['plugin']);
+  readonly #tokens = this.#counter('ai_tokens_total', 'Tokens that language models read and wrote.', [
+    'model',
+    'direction',
+  ]);
+  readonly #pools = this.#gauge(this.#own, 'db_pool_in_use', 'Database connections in use.', ['pool']);
+  readonly #streams = this.#gauge(this.#own, 'event_streams', 'Open streams of events.');
+  readonly #pending = this.#gauge(this.#read, 'webhook_pending', 'Deliveries that have not ended.');
+  readonly #oldest = this.#gauge(this.#read, 'webhook_oldest_pending_seconds', 'Age of the oldest of them.');
+  readonly #lags = this.#gauge(this.#read, 'jobs_lag_seconds', 'How long work that may be done has waited.', ['queue']);
+  readonly #endpoints = this.#gauge(this.#read, 'webhook_endpoints', 'Webhooks by state.', ['state']);
+  readonly #models = boundedLabel();
+  readonly #plugins = boundedLabel();
+  #readAt: number | null = null;
+
+  constructor() {
+    const { version } = packageJson;
+    this.#gauge(this.#own, 'build_info', 'The release of this process.', ['version']).set({ version }, 1);
+    // A rate of a counter misses the step from nothing to its first value.
+    for (const kind of ['webhook', 'bot'])
+      for (const result of ['delivered', 'failed', 'unanswered', 'skipped', 'defect'])
+        this.#attempts.inc({ kind, result }, 0);
+    for (const state of ['delivered', 'exhausted', 'cancelled']) this.#ended.inc({ state }, 0);
+  }
 
   /** Counts the attempts that `deliver` makes on endpoints of the kind. */
   measured(kind: 'webhook' | 'bot', deliver: Deliver): Deliver {
@@ -38,10 +75,12 @@ export class Metrics {
       const begun = performance.now();
       try {
         const attempted = await deliver(...call);
-        this.#attempts.count({ kind, result: attempted.outcome });
+        this.#attempts.inc({ kind, result: attempted.outcome });
+        const state = endOf(attempted);
+        if (kind === 'webhook' && state !== null) this.#ended.inc({ state });
         return attempted;
       } catch (error) {
-        this.#attempts.count({ kind, result: 'defect' });
+        this.#attempts.inc({ kind, result: 'defect' });
         throw error;
       } finally {
         this.#durations.observe({ kind }, (performance.now() - begun) / 1000);
@@ -53,61 +92,66 @@ export class Metrics {
   measuredChat(chat: Chat): Chat {
     return async (...question) => {
       const answer = await chat(...question);
-      const { model, usage } = answer;
-      this.#tokens.count({ model, direction: 'in' }, usage.prompt_tokens);
-      this.#tokens.count({ model, direction: 'out' }, usage.completion_tokens);
+      const { usage } = answer;
+      const model = this.#models(answer.model);
+      this.#tokens.inc({ model, direction: 'in' }, usage.prompt_tokens);
+      this.#tokens.inc({ model, direction: 'out' }, usage.completion_tokens);
       return answer;
     };
   }
 
   /** Counts a recorded run. */
-  ran({ plugin, outcome, cpuSeconds }: RunFigures): void {
-    this.#runs.count({ plugin, outcome });
+  ran({ outcome, cpuSeconds, ...run }: RunFigures): void {
+    const plugin = this.#plugins(run.plugin);
+    this.#runs.inc({ plugin, outcome });
     this.#cpu.observe({ plugin }, cpuSeconds);
   }
 
   /** Returns all metrics in the text format of Prometheus; those of the process alone if the database is not available. */
-  async text(sources: Sources): Promise<string> {
-    const counted = [
-      this.requests,
-      this.rateLimited,
-      this.#attempts,
-      this.#durations,
-      this.#runs,
-      this.#cpu,
-      this.#tokens,
-    ];
-    const { databases, streams } = sources;
-    const pools = Object.entries(databases).map(([pool, { inUse }]) => ({ labels: { pool }, value: inUse }));
-    const lines = [
-      ...counted.flatMap((metric) => metric.lines()),
-      ...gaugeLines('db_pool_in_use', 'Database connections in use.', pools),
-      ...gaugeLines('event_streams', 'Open streams of events.', [{ value: streams() }]),
-      ...(await this.#ofDatabase(sources)),
-    ];
-    return `${lines.join('\n')}\n`;
-  }
-
-  async #ofDatabase({ databases, failed }: Sources): Promise<string[]> {
-    const now = performance.now();
-    if (this.#figures && now - this.#figures.at < keptMs) return this.#figures.lines;
-    const sql = databases.requests.sql;
+  async text({ databases, streams, failed }: Sources): Promise<string> {
+    for (const [pool, { inUse }] of Object.entries(databases)) this.#pools.set({ pool }, inUse);
+    this.#streams.set(streams());
+    const registries = [this.#own, processRegistry()];
     try {
-      const { pending, oldestSeconds, lagSeconds } = await readBacklogFigures(sql);
-      const lags: Reading[] = Array.from(await readJobLags(sql), ([queue, value]) => ({ labels: { queue }, value }));
-      const lines = [
-        ...gaugeLines('webhook_pending', 'Deliveries that have not ended.', [{ value: pending }]),
-        ...gaugeLines('webhook_oldest_pending_seconds', 'Age of the oldest of them.', [{ value: oldestSeconds }]),
-        ...gaugeLines('jobs_lag_seconds', 'How long the work that is due has been waiting.', [
-          { labels: { queue: 'deliveries' }, value: lagSeconds },
-          ...lags,
-        ]),
-      ];
-      this.#figures = { lines, at: now };
-      return lines;
+      await this.#readFigures(databases.requests.sql);
+      registries.push(this.#read);
     } catch (error) {
       failed(error);
-      return [];
     }
+    return Registry.merge(registries).metrics();
   }
+
+  async #readFigures(sql: Sql): Promise<void> {
+    const now = performance.now();
+    if (this.#readAt !== null && now - this.#readAt < keptMs) return;
+    this.#readAt = null;
+    const [{ pending, oldestSeconds, lagSeconds, webhooks }, lags] = await Promise.all([
+      readBacklogFigures(sql),
+      readJobLags(sql),
+    ]);
+    this.#pending.set(pending);
+    this.#oldest.set(oldestSeconds);
+    this.#lags.reset();
+    for (const [queue, seconds] of [['deliveries', lagSeconds] as const, ...lags]) this.#lags.set({ queue }, seconds);
+    for (const [state, count] of Object.entries(webhooks)) this.#endpoints.set({ state }, count);
+    this.#readAt = now;
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name: prefix + name, help, labelNames, registers: [this.#own] });
+  }
+
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]): Histogram<Label> {
+    return new Histogram({ name: prefix + name, help, labelNames, buckets: secondsBuckets, registers: [this.#own] });
+  }
+
+  #gauge<Label extends string>(registry: Registry, name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
+    return new Gauge({ name: prefix + name, help, labelNames, registers: [registry] });
+  }
+}
+
+/** The state in which an attempt ended its delivery; null when it is tried again, or is another process's. */
+function endOf({ finished, outcome }: Attempted): string | null {
+  if (finished === null) return outcome === 'delivered' ? 'delivered' : null;
+  return finished.state === 'pending' ? null : finished.state;
 }

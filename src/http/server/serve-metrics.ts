@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Context, Next } from 'koa';
 import { forbidden, unauthenticated } from '../../errors.ts';
 import { hashToken } from '../../lib/secrets/tokens.ts';
-import type { Counter, Histogram } from '../../metrics/measures.ts';
+import type { Counter, Histogram } from '../../metrics/registries.ts';
 import { methodNotAllowed } from './refusals/method.ts';
 
 const path = '/metrics';
@@ -14,8 +14,8 @@ const refusal = 'Metrics are answered to this machine only, under its own name, 
 
 /** Metrics of requests. */
 export interface RequestMetrics {
-  requests: Histogram;
-  rateLimited: Counter;
+  requests: Histogram<'method' | 'route' | 'status'>;
+  rateLimited: Counter<'policy'>;
 }
 
 /** Koa middleware that measures requests; the route is the pattern, never the path. */
@@ -26,7 +26,7 @@ export function measureRequests({ requests, rateLimited }: RequestMetrics) {
     const route = String(ctx['_matchedRoute'] ?? 'none');
     requests.observe({ method: ctx.method, route, status: String(ctx.status) }, (performance.now() - begun) / 1000);
     if (ctx.status === 429)
-      rateLimited.count({ policy: policyName.exec(ctx.response.get('ratelimit-policy'))?.[1] ?? 'event-streams' });
+      rateLimited.inc({ policy: policyName.exec(ctx.response.get('ratelimit-policy'))?.[1] ?? 'event-streams' });
   };
 }
 
