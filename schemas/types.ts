@@ -378,6 +378,12 @@ embedding_model?: (string | null)
 [k: string]: unknown
 } | null)
 /**
+ * Hosts that tools of the account's AI bots may call: `name` or `name:port`; without a port it is the usual one of https or http.
+ * 
+ * @maxItems 100
+ */
+export type ApprovedHosts = string[]
+/**
  * What an AI bot knows: null = every published article of the account; an object = those with one of the tags and one of the languages, an empty list being no restriction; false = none, the model answers alone.
  */
 export type AiKnowledge = ({
@@ -394,6 +400,43 @@ languages?: string[]
  * @maxItems 20
  */
 export type ArticleTags = string[]
+/**
+ * @maxItems 16
+ */
+export type BotTools = {
+/**
+ * What the model calls it; `answer`, `talk`, `handoff` and `search` are taken.
+ */
+name: string
+/**
+ * Tells the model what the tool does, and when to call it.
+ */
+description?: string
+/**
+ * The arguments, as a JSON Schema object without references and regular expressions; none unless said otherwise. Arguments that it does not name are refused unless its `additionalProperties` allows them.
+ */
+parameters?: {
+[k: string]: unknown
+}
+/**
+ * Where it is called, at one of the account's `approved_hosts`. `{NAME}` in path or query stands for an argument.
+ */
+url: string
+/**
+ * With GET the other arguments become query parameters, else a JSON body.
+ */
+method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE")
+/**
+ * Texts by name; `{{NAME}}` stands for the bot's secret of that name, which neither the bot nor the model ever sees.
+ */
+headers?: {
+[k: string]: string
+}
+/**
+ * JSON pointer to the part of the JSON answer that the model gets, such as `/order/state`; null or empty for all of it.
+ */
+result?: (string | null)
+}[]
 /**
  * Which articles, and which page of them.
  */
@@ -677,6 +720,7 @@ embedding_model?: string
  */
 has_api_key: boolean
 } | null)
+approved_hosts: ApprovedHosts
 /**
  * Whether articles are found by what they mean as well, where the model server has a model for embeddings: failing when it does not answer; then they are found by their words.
  */
@@ -769,6 +813,10 @@ handoff_message: (string | null)
 outage_message: (string | null)
 knowledge: AiKnowledge
 /**
+ * Requests that its model may have made; null on other bots, and for agents.
+ */
+tools: (BotTools | null)
+/**
  * When the access token was last used, give or take some seconds; null until then, and for system bots.
  */
 token_last_used_at: NullableUnixTime
@@ -777,7 +825,7 @@ token_last_used_at: NullableUnixTime
  */
 secret_names: string[]
 /**
- * Names of the secrets that its plugin asks for and that have no value: a request that needs one fails (`secret_missing`), and `health` is failing. Empty for system bots.
+ * Names of the secrets that its plugin asks for or its tools name, and that have no value: a request that needs one fails (`secret_missing`), and `health` is failing. Empty for system bots.
  */
 missing_secrets: string[]
 })
@@ -1729,6 +1777,11 @@ export interface Schemas {
 "runtime/chat": Chat
 "runtime/plugin": PluginManifest
 "runtime/search": Search1
+"runtime/tool-call": ToolCall
+/**
+ * The tools of an AI bot, as its settings have them.
+ */
+"runtime/tools": BotTools
 "shapes/about-event": AboutEventShape
 "shapes/account-message": AccountMessageShape
 "shapes/account-record": AccountRecordShape
@@ -2000,6 +2053,7 @@ user_id: Id
 export interface UpdateOwnAccount {
 name?: string
 llm?: GivenLlm
+approved_hosts?: ApprovedHosts
 [k: string]: unknown
 }
 /**
@@ -2075,7 +2129,11 @@ handoff_message?: (string | null)
 outage_message?: (string | null)
 knowledge?: AiKnowledge
 /**
- * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ * Of an AI bot: requests that its model may have made, with arguments of its choice, to hosts that the account has approved (`approved_hosts`; else 422 `host_not_approved`). Replaces all of them; 16,384 characters of JSON in all.
+ */
+tools?: BotTools
+/**
+ * Secrets that the plugin's manifest names, and of AI bots those for its tools, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
  */
 secrets?: {
 [k: string]: string | null
@@ -2161,7 +2219,11 @@ handoff_message?: (string | null)
 outage_message?: (string | null)
 knowledge?: AiKnowledge
 /**
- * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ * Of an AI bot: requests that its model may have made, with arguments of its choice, to hosts that the account has approved (`approved_hosts`; else 422 `host_not_approved`). Replaces all of them; 16,384 characters of JSON in all.
+ */
+tools?: BotTools
+/**
+ * Secrets that the plugin's manifest names, and of AI bots those for its tools, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
  */
 secrets?: {
 [k: string]: string | null
@@ -3215,6 +3277,7 @@ content_attributes?: GivenAttributes
 export interface CreateAccount {
 name: string
 llm?: GivenLlm
+approved_hosts?: ApprovedHosts
 [k: string]: unknown
 }
 /**
@@ -3787,6 +3850,19 @@ handed_off: boolean
  * Why, as in a conversation's `handoff_reason`.
  */
 handoff_reason: (string | null)
+/**
+ * The tools that its model asked for. Those with GET are called; of others the model is told `not_called`.
+ */
+tools: {
+name: string
+arguments: ({
+[k: string]: unknown
+} | string)
+/**
+ * The code of what went wrong; null for a result.
+ */
+error: (string | null)
+}[]
 usage: RunUsage
 /**
  * Whether it did what `expect` says; null without one. A run that failed passes nothing.
@@ -5035,6 +5111,10 @@ kb?: boolean
  */
 schedule?: boolean
 /**
+ * true: the bot may call the tools of its setting `tools` with `ctx.tools.call`, at hosts that the account has approved.
+ */
+tools?: boolean
+/**
  * true: the bot may say why it hands off (`ctx.handoff({ reason, cause: 'keyword' })`), which becomes the conversation's `handoff_reason`; else that is `plugin`.
  */
 handoff_cause?: boolean
@@ -5149,6 +5229,18 @@ tags?: ArticleTags
  * Items: A language tag such as `en`, `de` or `pt-BR`.
  */
 languages?: string[]
+}
+/**
+ * A call of a tool, by ctx.tools.call.
+ */
+export interface ToolCall {
+name: string
+/**
+ * As the model wrote them; a text where they are no JSON object.
+ */
+arguments: ({
+[k: string]: unknown
+} | string)
 }
 /**
  * The hours of one day of the week, in the timezone of the inbox.

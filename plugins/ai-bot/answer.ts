@@ -7,6 +7,8 @@ export interface Reply {
   text: string;
   sources: readonly number[];
   isOffer: boolean;
+  /** Whether it is from a result of a tool. */
+  isFromTool: boolean;
 }
 
 /** The result of a question: a reply, or the cause and reason of a handoff. */
@@ -15,6 +17,7 @@ export type Outcome = Reply | { cause: HandoffCause; reason: string };
 interface Answer {
   text: string;
   citations: readonly number[];
+  citesTool?: boolean;
 }
 
 type Fields = Record<string, unknown>;
@@ -24,13 +27,15 @@ const maxChars = 20_000;
 const maxReasonChars = 400;
 /** Characters of a greeting or of a question back. */
 const maxTalkChars = 300;
+/** Stands behind what is from a tool's result; customers do not get it. */
+const toolMarker = /\s?\[tools?\]/gi;
 const marker = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g;
 
 /**
  * Reads what a model answered; nobody vouches for it. `passages` are those that it was given, null when it answers alone:
- * then it has nothing to cite.
+ * then it has nothing to cite. `hasResult` tells whether a tool has told it something, which it may cite, too.
  */
-export function readAnswer(chat: ChatAnswer, passages: readonly Passage[] | null): Outcome {
+export function readAnswer(chat: ChatAnswer, passages: readonly Passage[] | null, hasResult = false): Outcome {
   const { content, tool_calls: calls, finish_reason: end } = chat;
   const chars = calls.reduce(
     (sum, call) => sum + call.name.length + JSON.stringify(call.arguments).length,
@@ -38,8 +43,8 @@ export function readAnswer(chat: ChatAnswer, passages: readonly Passage[] | null
   );
   if (calls.length > maxCalls) return invalid(`${calls.length} calls`);
   if (chars > maxChars) return invalid(`${chars} characters`);
-  if (calls.length > 0) return readCalls(calls, passages);
-  return end === 'length' ? invalid('cut off') : settle({ text: content, citations: [] }, passages);
+  if (calls.length > 0) return readCalls(calls, { passages, hasResult });
+  return end === 'length' ? invalid('cut off') : settle({ text: content, citations: [] }, passages, hasResult);
 }
 
 /** Characters of a search that a model words, and searches that are made. */
@@ -54,7 +59,12 @@ export function readSearch({ tool_calls: calls }: ChatAnswer): string[] | null {
   return texts.length === 0 ? null : texts.slice(0, maxQueries).map((query) => query.slice(0, maxQueryChars));
 }
 
-function readCalls(calls: ChatAnswer['tool_calls'], passages: readonly Passage[] | null): Outcome {
+interface Sources {
+  passages: readonly Passage[] | null;
+  hasResult: boolean;
+}
+
+function readCalls(calls: ChatAnswer['tool_calls'], sources: Sources): Outcome {
   const read = calls.map(({ name, arguments: given }) => ({ name, given: typeof given === 'string' ? null : given }));
   if (read.some(({ name }) => name === 'search')) return unknown('The knowledge base has no answer');
   const wrong = read.find(({ name, given }) => !given || !['answer', 'talk', 'handoff'].includes(name));
@@ -62,14 +72,15 @@ function readCalls(calls: ChatAnswer['tool_calls'], passages: readonly Passage[]
   const handoff = read.find(({ name }) => name === 'handoff')?.given;
   if (handoff) return requested(handoff);
   const answered = read.find(({ name }) => name === 'answer')?.given;
-  return answered ? readFacts(answered, passages) : talk(read[0]?.given ?? {});
+  return answered ? readFacts(answered, sources) : talk(read[0]?.given ?? {});
 }
 
-function readFacts({ text, citations = [], confident }: Fields, passages: readonly Passage[] | null): Outcome {
+function readFacts({ text, citations = [], confident }: Fields, { passages, hasResult }: Sources): Outcome {
   if (typeof text !== 'string') return invalid('an answer without a text');
   if (!Array.isArray(citations)) return invalid('citations that are no list');
   if (confident === false) return unknown('The model is not sure of its answer');
-  return settle({ text, citations: citations.filter((one) => Number.isSafeInteger(one)) as number[] }, passages);
+  const numbers = citations.filter((one) => Number.isSafeInteger(one)) as number[];
+  return settle({ text, citations: numbers, citesTool: citations.includes('tool') }, passages, hasResult);
 }
 
 /** Greetings, thanks and questions back need no source. Facts have numbers more often than not, and need one. */
@@ -79,23 +90,29 @@ function talk({ text }: Fields): Outcome {
   if (/\p{N}/u.test(text)) return unknown('The model states a number without a source');
   const said = withoutHtml(text).trim();
   if (removeLinks(said, []) !== said) return invalid('a talk with a link');
-  return { text: said, sources: [], isOffer: false };
+  return { text: said, sources: [], isOffer: false, isFromTool: false };
 }
 
 /** The answer as the customer gets it: with its sources, and without links to anywhere else. */
-export function settle({ text, citations }: Answer, passages: readonly Passage[] | null): Outcome {
+export function settle(
+  { text, citations, citesTool = false }: Answer,
+  passages: readonly Passage[] | null,
+  hasResult = false,
+): Outcome {
   const marked = [...text.matchAll(marker)].flatMap(([, numbers = '']) => numbers.split(',').map(Number));
   const wanted = [...new Set([...marked, ...citations])];
   const cited = wanted.filter((number) => passages?.[number - 1]);
-  if (passages && cited.length === 0) return unknown('The model cites no passage');
+  const unmarked = text.replace(toolMarker, '');
+  const isFromTool = hasResult && (citesTool || unmarked !== text);
+  if (passages && cited.length === 0 && !isFromTool) return unknown('The model cites no passage');
   const sources = cited.flatMap((number) => passages?.[number - 1] ?? []);
   const urls = sources.flatMap(({ url }) => url ?? []);
-  const said = removeLinks(withoutHtml(passages ? renumber(text, cited) : text), urls).trim();
+  const said = removeLinks(withoutHtml(passages ? renumber(unmarked, cited) : unmarked), urls).trim();
   if (said === '') return invalid('an empty answer');
   const list = sources.map(({ title, url }, index) => `[${index + 1}] ${title}${url === null ? '' : `: ${url}`}`);
   const whole = list.length === 0 ? said : `${said}\n\n${list.join('\n')}`;
   if (whole.length > maxChars) return invalid(`${whole.length} characters with its sources`);
-  return { text: whole, sources: sources.map(({ id }) => id), isOffer: false };
+  return { text: whole, sources: sources.map(({ id }) => id), isOffer: false, isFromTool };
 }
 
 // The numbers count the sources below the answer; those of no source go.

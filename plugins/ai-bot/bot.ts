@@ -7,6 +7,7 @@ import { lines, type Lines } from './lines.ts';
 import { answerOffline } from './offline.ts';
 import type { Words } from './prompt.ts';
 import { findPassages, isShort, questionBefore, withEarlier } from './questions.ts';
+import type { OwnTool } from './tools.ts';
 import { asksForPerson, refuses, smallTalkOf, type SmallTalk } from './small-talk.ts';
 
 /** The settings of an operator; texts that are absent are the default ones in the customer’s language, empty ones are not said. */
@@ -19,6 +20,8 @@ export interface Settings {
   handoff_message?: string;
   outage_message?: string;
   knowledge: { scope: 'all' | 'selected' | 'none'; tags: string[]; languages: string[] };
+  /** Requests of the account's own, which the service makes. */
+  tools: OwnTool[];
 }
 
 export type Ctx = MessageContext<Settings>;
@@ -70,10 +73,14 @@ async function answerBurst(ctx: Ctx, hasModel: boolean): Promise<void> {
   const done = hasModel ? await answerByModel(ctx, said, more) : await answerAlone(ctx, said);
   if (done === 'silence') return;
   if ('cause' in done) return handOff(ctx, done);
-  const { text: content, sources, isOffer } = done;
+  const { text: content, sources, isOffer, isFromTool } = done;
   ctx.reply({
     content,
-    content_attributes: { ...(sources.length > 0 ? { sources } : {}), ...(isOffer ? { offer: true } : {}) },
+    content_attributes: {
+      ...(sources.length > 0 ? { sources } : {}),
+      ...(isOffer ? { offer: true } : {}),
+      ...(isFromTool ? { tool: true } : {}),
+    },
   });
   await ctx.storage.set(answeredKey, more.at(-1)?.id ?? ctx.message.id, { ttl: rememberedSeconds });
 }
@@ -121,7 +128,7 @@ async function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
   const own = talk === 'greeting' ? ctx.config.greeting_message : undefined;
   const text = own ?? (await linesOf(ctx))[talk];
   await ctx.storage.set(saidKey[talk], true, { ttl: rememberedSeconds });
-  return text.trim() === '' ? 'silence' : { text, sources: [], isOffer: false };
+  return text.trim() === '' ? 'silence' : { text, sources: [], isOffer: false, isFromTool: false };
 }
 
 /**

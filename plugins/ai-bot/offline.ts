@@ -48,7 +48,12 @@ function offerOf({ passages, before }: Asked, { offer, person }: Pick<Lines, 'of
   const list = offered.map(
     (passage) => `${passage.title}${passage.url === null ? `: ${excerptOf(passage)}` : ` ${passage.url}`}`,
   );
-  return { text: [offer, ...list, '', person].join('\n'), sources: offered.map(({ id }) => id), isOffer: true };
+  return {
+    text: [offer, ...list, '', person].join('\n'),
+    sources: offered.map(({ id }) => id),
+    isOffer: true,
+    isFromTool: false,
+  };
 }
 
 // “And for sale items?”: what was asked before may answer it as well.

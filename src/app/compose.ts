@@ -10,6 +10,7 @@ import { FeedPump } from '../events/feed-pump.ts';
 import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { countBotReplies } from '../records/messages/bot-replies.ts';
+import { findApprovedHosts } from '../domain/bots/tools/checks.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
@@ -119,6 +120,7 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
     send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),
+    tools: { approvedHosts: (accountId) => findApprovedHosts(database.sql, accountId) },
     burst: burstsOf(mechanisms),
     replies: (place) => countBotReplies(database.sql, place),
   } satisfies DoorPorts;
@@ -129,7 +131,7 @@ function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, doo
   return createTrials({
     sandbox: trials,
     plugins,
-    doors,
+    doors: { ...doors, tools: { ...doors.tools, readsOnly: true } },
     openSecret: (sealed) => secretBox.open(sealed),
     clock,
     random,

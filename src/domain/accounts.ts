@@ -13,22 +13,42 @@ interface ModelServerChanges {
   embeddingModel?: string | null | undefined;
 }
 
+const largestPort = 65_535;
+
 export interface AccountChanges {
   name?: string | undefined;
   /** Null removes the account's own. */
   llm?: ModelServerChanges | null | undefined;
+  /** Hosts that tools of its bots may call; replaces all of them. */
+  approvedHosts?: readonly string[] | undefined;
 }
 
 /**
  * Changes an account. A stored API key belongs to the base URL's origin: it is never sent to another host. Errors: 404, 422 for
- * a model server without a base URL or a model.
+ * a model server without a base URL or a model, and for a host with no such port.
  */
-export async function updateAccount(tx: OuterTransaction, id: number, { name, llm }: AccountChanges): Promise<Account> {
+export async function updateAccount(
+  tx: OuterTransaction,
+  id: number,
+  { name, llm, approvedHosts }: AccountChanges,
+): Promise<Account> {
+  const hosts = approvedHosts && readHosts(approvedHosts);
   const account = await lockAccount(tx, id);
-  const isChanged = update(account, { name, ...(llm === undefined ? {} : modelServerAfter(account, llm)) }, tx.now);
+  const isChanged = update(
+    account,
+    { name, approvedHosts: hosts, ...(llm === undefined ? {} : modelServerAfter(account, llm)) },
+    tx.now,
+  );
   if (isChanged) await save(tx.sql, account);
   if (llm !== undefined) await reviseEmbeddings(tx, id);
   return account;
+}
+
+// The port of https is left out, as URLs leave it out.
+function readHosts(given: readonly string[]): string[] {
+  const wrong = given.findIndex((host) => Number(host.split(':')[1] ?? 1) > largestPort);
+  if (wrong !== -1) throw invalid(`/approved_hosts/${wrong}`, 'port', `${given[wrong]} has no such port`);
+  return [...new Set(given.map((host) => host.replace(/:443$/, '')))];
 }
 
 // Before its embedding task. Not FOR UPDATE: writers of articles refer to the account while they hold the task.

@@ -5,6 +5,7 @@
 import type {
   AttachedFile,
   Attachment,
+  ConfiguredTools,
   CustomerWords,
   FetchAnswer,
   FetchOptions,
@@ -207,6 +208,8 @@ export interface Context<Config = JsonObject> {
   readonly llm: LanguageModel;
   /** The published articles of the account. Needs `permissions.kb`. `const [best] = await ctx.kb.search('hours')` */
   readonly kb: KnowledgeBase;
+  /** The tools that the account has set for the bot. Needs `permissions.tools`. `await ctx.tools.call('stock', { item: 7 })` */
+  readonly tools: ConfiguredTools;
   /**
    * Waits until the customer pauses (1.5 seconds after the last message, at most 5 in all, as the service is set), and
    * returns what the customer has written since `ctx.message`: for bots that answer a burst of messages once. The bot is

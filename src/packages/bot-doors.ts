@@ -231,6 +231,17 @@ export interface LanguageModel {
   status(): Promise<ChatStatus | null>;
 }
 
+/** `ctx.tools`. */
+export interface ConfiguredTools {
+  /**
+   * Calls a tool of the setting `tools` with arguments of a model's choice; at most 10 requests in a run, with those of
+   * `ctx.fetch`. Resolves to its result: a text, or a value as JSON, of at most 32 KB. Rejects with an error whose `code` is
+   * `bad_arguments` where they do not fit (its `message` says why), and else says why there is no result.
+   * `const state = await ctx.tools.call('order_status', { order: 'A-17' })`
+   */
+  call(name: string, given: Readonly<Record<string, unknown>> | string): Promise<string>;
+}
+
 /** `ctx.kb`. */
 export interface KnowledgeBase {
   /** Searches the articles, the best passage first. `const [best] = await ctx.kb.search(ctx.message.content, { limit: 3 })` */

@@ -14,6 +14,7 @@ const AccountSchema = defineEntity({
     passagesErrorSince: p.datetime().nullable(),
     questionsError: p.text().nullable(),
     questionsErrorSince: p.datetime().nullable(),
+    approvedHosts: p.array().columnType('text[]').$type<string[]>().defaultRaw(`'{}'`),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },
@@ -23,6 +24,7 @@ const AccountSchema = defineEntity({
  * A tenant: everything but users, system bots and access tokens belongs to one. `llmBaseUrl` and `llmModel` are its model
  * server, null for the service's own; `llmApiKey` is sealed. `passagesError` and `questionsError` are why the passages of
  * articles, or the questions of searches, cannot be embedded although there is a model for it; null when they can.
+ * `approvedHosts` are `name` or `name:port`, which tools of its bots may call.
  */
 export class Account extends AccountSchema.class {
   static readonly noun = 'Account';

@@ -73,7 +73,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
   const event = JSON.parse(input.body) as unknown;
-  const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now }), ports.doors ?? {});
+  const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now, config }), ports.doors ?? {});
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
     bundle: pack.bundle,
@@ -113,9 +113,10 @@ interface DoorVisit {
   event: unknown;
   permissions: Permissions;
   now: Date;
+  config: Record<string, unknown>;
 }
 
-function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, now }: DoorVisit): DoorRun {
+function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, now, config }: DoorVisit): DoorRun {
   const { account, botId, event: about } = input;
   const { conversationId } = about;
   return {
@@ -126,6 +127,8 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
     hasServer: bot.hasServer ?? false,
     messageId: messageIdOf(about.name, event),
     tokensPerDay: bot.tokensPerDay ?? null,
+    secretNames: Object.keys(bot.secrets ?? {}),
+    tools: config['tools'],
     secret: (name) => {
       const sealed = bot.secrets && Object.hasOwn(bot.secrets, name) ? bot.secrets[name] : undefined;
       return sealed === undefined || !openSecret ? null : openSecret(sealed);

@@ -28,6 +28,8 @@ export function openOffline(permissions: Permissions, now: number): OfflineDoors
     hasServer: true,
     messageId: null,
     tokensPerDay: null,
+    secretNames: [],
+    tools: [],
     secret: (name: string) => `the value of ${name}`,
   };
   const { hostCalls } = openDoors(run, { send, models, knowledge, storage: noStorage });

@@ -22,7 +22,7 @@ export interface PlayerOptions {
   bot: BotToRun;
   seed: number;
   /** Scripted answers of the doors of `ctx`, except the storage. */
-  script: Pick<Script, 'send' | 'models' | 'knowledge'>;
+  script: Pick<Script, 'send' | 'models' | 'knowledge' | 'tools'>;
   /** Finds the plugin, which a new version may replace. */
   plugins: RunPorts['plugins'];
   /** Opens a secret of the bot; by default its secrets are not sealed. */

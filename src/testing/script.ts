@@ -3,6 +3,7 @@ import { readAnswer } from '../models/read-answer.ts';
 import type { ModelPorts } from '../runs/doors/chat.ts';
 import type { FetchAnswer, SendRequest } from '../runs/doors/fetch.ts';
 import type { FindPassages, KnowledgePorts } from '../runs/doors/search.ts';
+import type { ToolPorts } from '../runs/doors/tools.ts';
 import type {
   JsonObject,
   ScriptedAnswer,
@@ -71,6 +72,9 @@ export class Script {
   get knowledge(): KnowledgePorts {
     return { find: this.#search, languages: () => Promise.resolve(this.#languages()) };
   }
+
+  /** `fetch` of the script answers calls of tools, too. */
+  readonly tools: ToolPorts = { approvedHosts: () => Promise.resolve(null) };
 
   #languages(): string[] {
     return [...new Set(this.#kb.map(({ language = 'en' }) => language))];

@@ -70,8 +70,8 @@ export class SimulatedConversation implements Simulation {
     );
     const { seed = 1 } = options;
     this.#script = new Script(options);
-    const { models, knowledge } = this.#script;
-    const script = { send: cast.send ?? this.#script.send, models, knowledge };
+    const { models, knowledge, tools } = this.#script;
+    const script = { send: cast.send ?? this.#script.send, models, knowledge, tools };
     this.#player = new Player({
       stage: this.#stage,
       sandbox,

@@ -8,6 +8,7 @@ import { actorOf } from '../runs/conduct.ts';
 import type { Trial, TryBot } from '../runs/trial.ts';
 import { usageOf } from '../runs/usage.ts';
 import type { RecordedCall } from '../sandbox/run.ts';
+import { findProblems, type Shape } from '../schemas.ts';
 import type { SimulatedRun } from './api.ts';
 import { Player, type PlayerOptions } from './player.ts';
 import { Stage } from './stage/stage.ts';
@@ -88,6 +89,13 @@ function presentEnd(stage: Stage, runs: readonly SimulatedRun[], said: readonly 
     replies: replies.map(({ content, contentAttributes }) => ({ content, content_attributes: contentAttributes })),
     handed_off: stage.silence !== null,
     handoff_reason: stage.conversation.handoffReason,
+    tools: calls.filter(({ name }) => name === 'tools.call').flatMap(presentTool),
     usage: usageOf(calls, actions),
   };
+}
+
+function presentTool({ input, error }: RecordedCall): TrialEnd['tools'] {
+  // A bot may pass anything.
+  if (findProblems('runtime/tool-call', input).length > 0) return [];
+  return [{ ...(input as Shape<'runtime/tool-call'>), error: error?.code ?? null }];
 }

@@ -157,6 +157,7 @@ describe('the AI bot', () => {
         text: `By post [1], back [2]: [link removed] or https://shop.acme.example/returns\n\n[1] Shipping\n[2] Returns: https://shop.acme.example/returns`,
         sources: [2, 3],
         isOffer: false,
+        isFromTool: false,
       });
     });
 
@@ -165,6 +166,7 @@ describe('the AI bot', () => {
         text: '9 to 18.\n\n[1] Hours: https://help.acme.example/hours',
         sources: [1],
         isOffer: false,
+        isFromTool: false,
       });
     });
 
@@ -183,7 +185,7 @@ describe('the AI bot', () => {
     it('a greeting or a question back without a source', () => {
       const text = 'Hello! Which order do you mean?';
       const talk = chat('', [{ name: 'talk', arguments: { text } }]);
-      expect(readAnswer(talk, passages)).to.deep.equal({ text, sources: [], isOffer: false });
+      expect(readAnswer(talk, passages)).to.deep.equal({ text, sources: [], isOffer: false, isFromTool: false });
       expect(readAnswer(talk, [])).to.include({ text });
     });
   });

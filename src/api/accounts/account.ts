@@ -17,6 +17,7 @@ export function presentAccount(account: Account): Shape<'resources/account'> {
     name,
     llm: presentModelServer(account),
     embeddings: presentEmbeddings(account),
+    approved_hosts: account.approvedHosts,
     created_at: unixSeconds(createdAt),
     updated_at: unixSeconds(updatedAt),
   };
@@ -46,10 +47,13 @@ export async function checkModelServer({ outbound }: OutsideServices, { llm }: B
 }
 
 /** The changes in the body, the key sealed. */
-export function readAccountChanges({ secretBox }: Services, { name, llm }: Body): AccountChanges {
-  if (!llm) return { name, llm };
+export function readAccountChanges(
+  { secretBox }: Services,
+  { name, llm, approved_hosts: approvedHosts }: Body,
+): AccountChanges {
+  if (!llm) return { name, llm, approvedHosts };
   const { base_url: baseUrl, model, api_key: key, embedding_model: embeddingModel } = llm;
-  return { name, llm: { baseUrl, model, apiKey: key && secretBox.seal(key), embeddingModel } };
+  return { name, approvedHosts, llm: { baseUrl, model, apiKey: key && secretBox.seal(key), embeddingModel } };
 }
 
 export const accountRoutes = [

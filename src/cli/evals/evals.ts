@@ -102,10 +102,10 @@ async function askAll(asked: Asked, cases: readonly EvalCase[]): Promise<EvalRes
 
 async function askOne({ call, path }: Asked, asked: EvalCase): Promise<EvalResult> {
   const trial = await patiently(() => call<Trial>('POST', `${path}/try`, asked));
-  const { got, handed_off, handoff_reason } = trial;
+  const { got, handed_off, handoff_reason, tools } = trial;
   const replies = trial.replies.map(({ content }) => content);
   const { question, expect } = asked;
-  return { question, expect, passed: trial.passed === true, got, replies, handed_off, handoff_reason };
+  return { question, expect, passed: trial.passed === true, got, replies, handed_off, handoff_reason, tools };
 }
 
 /** Asks again where the service is busy, or the token's requests of a minute are used up. */

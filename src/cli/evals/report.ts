@@ -1,6 +1,6 @@
 import { tableOf } from '../terminal/print.ts';
-import { timeOf } from '../plugin/runs/runs-of-plugin.ts';
 import type { Shape } from '../../schemas.ts';
+import { timeOf } from '../plugin/runs/runs-of-plugin.ts';
 import type { Expectation } from './cases.ts';
 
 type Change = Shape<'resources/bot-evals-kept'>['changes'][number];
@@ -15,6 +15,8 @@ export interface EvalResult {
   replies: string[];
   handed_off: boolean;
   handoff_reason: string | null;
+  /** Tools that its model asked for. */
+  tools: Shape<'resources/bot-trial'>['tools'];
 }
 
 /** The results of all questions, and how they differ from those of the last run. */

@@ -28,6 +28,7 @@ const paths: Readonly<Record<Permission, string>> = {
   kb: 'permissions.kb',
   schedule: 'permissions.schedule',
   forward: 'permissions.forward',
+  tools: 'permissions.tools',
   handoff_cause: 'permissions.handoff_cause',
 };
 /** Lines of plugin.json for permissions that are no member of a list. */
@@ -38,6 +39,7 @@ const additions: Partial<Record<Permission, string>> = {
   kb: '"kb": true',
   schedule: '"schedule": true',
   forward: '"forward": true',
+  tools: '"tools": true',
   handoff_cause: '"handoff_cause": true',
 };
 
@@ -80,7 +82,9 @@ function grantsOf(permissions: Permissions): Granted[] {
   const { conversation, contact, history, storage, network, secrets } = permissions;
   const list = (permission: Permission, values: readonly string[]) =>
     values.map((value) => ({ permission, value, path: paths[permission] }));
-  const switched = (['llm', 'kb', 'schedule', 'forward', 'handoff_cause'] as const).filter((name) => permissions[name]);
+  const switched = (['llm', 'kb', 'schedule', 'forward', 'tools', 'handoff_cause'] as const).filter(
+    (name) => permissions[name],
+  );
   return [
     ...list('conversation', conversation),
     ...list('contact', contact),

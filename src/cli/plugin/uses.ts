@@ -16,6 +16,7 @@ export type Permission =
   | 'kb'
   | 'schedule'
   | 'forward'
+  | 'tools'
   | 'handoff_cause';
 
 /** A permission, and what it must name; `value` is empty where it is granted or not. */
@@ -58,6 +59,7 @@ const switches = {
   kb: 'kb',
   schedule: 'schedule',
   forward: 'forward',
+  tools: 'tools',
   history: 'history',
 } as const;
 

@@ -22,6 +22,7 @@ export const aiFields = [
   'handoff_message',
   'outage_message',
   'knowledge',
+  'tools',
 ] as const satisfies readonly (keyof Body)[];
 
 /** The setting `knowledge` of the plugin: which articles its bots may search. */

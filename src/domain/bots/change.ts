@@ -15,6 +15,7 @@ import {
   urlOf,
 } from './kind-rules.ts';
 import { readSettings } from './settings.ts';
+import { checkTools } from './tools/checks.ts';
 
 /** Changes a bot of the account as the body says. Errors: 422 as for createBot; 404, 403 for a system bot. */
 export async function changeBot(
@@ -66,6 +67,7 @@ async function readJudged(
   const present = await lockOwnBot(tx.sql, tx.accountId, bot.id);
   const whole = config || aiSettings ? withoutUndefined({ ...(config ?? present.config), ...aiSettings }) : undefined;
   const settings = readSettings({ secretBox, manifest, config: whole, secrets, stored: present.secrets });
+  if (settings.config) settings.config = await checkTools(tx, manifest, { body, config: settings.config });
   const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
   return withoutUndefined({ ...(whole || secrets ? settings : {}), firstSecret });
 }

@@ -15,6 +15,7 @@ import {
   urlOf,
 } from './kind-rules.ts';
 import { readSettings } from './settings.ts';
+import { checkTools } from './tools/checks.ts';
 
 /** A new bot, and its signing secret if it has a server. */
 interface Made {
@@ -41,7 +42,8 @@ async function makePluginBot({ services, tx }: BotChange, body: Shape<'requests/
   if (body.format !== undefined) checkForwards(manifest, '/format');
   const { secretBox } = services;
   const settings = { config: withoutUndefined({ ...body.config, ...aiSettings }), secrets: body.secrets, stored: {} };
-  const { config = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
+  const { config: read = {}, secrets } = readSettings({ secretBox, manifest, ...settings });
+  const config = await checkTools(tx, manifest, { body, config: read });
   const secret = outgoingUrl === undefined ? undefined : newWebhookSecret(services.random);
   const plugin = {
     pluginId: manifest.id,

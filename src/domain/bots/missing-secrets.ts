@@ -1,11 +1,12 @@
 import type { AgentBot } from '../../records/bots/agent-bot.ts';
 import { readStoredManifest, type Manifest } from '../../packages/manifest/manifest.ts';
 import type { Sql } from '../../postgres/sql.ts';
+import { secretsOf, type Tool } from './tools/tool.ts';
 
-type BotWithSecrets = Pick<AgentBot, 'id' | 'pluginId' | 'secrets'>;
+type BotWithSecrets = Pick<AgentBot, 'id' | 'pluginId' | 'secrets' | 'config'>;
 
 /**
- * Returns the names of the secrets that the running versions of plugins ask for and that their bots have no value for, by the
+ * Returns the names of the secrets that the running versions of plugins ask for, or the tools of their bots name, without a value, by the
  * ids of these bots. Bots that lack none, and those whose plugin has no running version, are left out.
  */
 export async function findMissingSecrets(
@@ -29,7 +30,8 @@ export async function findMissingSecrets(
   );
 }
 
-function missingIn({ permissions }: Manifest, { secrets }: BotWithSecrets): string[] {
-  const names = permissions.secrets.map(({ name }) => name);
-  return names.filter((name) => !Object.hasOwn(secrets, name)).sort();
+function missingIn({ permissions }: Manifest, { secrets, config }: BotWithSecrets): string[] {
+  const tools = permissions.tools ? ((config['tools'] ?? []) as Tool[]) : [];
+  const names = new Set([...permissions.secrets.map(({ name }) => name), ...secretsOf(tools)]);
+  return [...names].filter((name) => !Object.hasOwn(secrets, name)).sort();
 }

@@ -6,6 +6,8 @@ import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 type Config = Record<string, unknown>;
 
+const maxSecrets = 50;
+
 /** Parameters of readSettings: the caller's settings and secrets, and the stored secrets. */
 interface GivenSettings {
   secretBox: SecretBox;
@@ -19,7 +21,7 @@ interface GivenSettings {
 /**
  * Divides settings into those that bots may see and secrets, which are sealed; null removes a secret. A secret without a value
  * here stays, unless `config` has it as a setting that is no secret any more. Errors: 422 with every problem, for settings that
- * the manifest refuses and secrets that it does not name.
+ * the manifest refuses and secrets that it does not name; a bot with tools may have any, for their headers.
  */
 export function readSettings({ secretBox, manifest, config, secrets = {}, stored }: GivenSettings): {
   config?: Config;
@@ -30,6 +32,11 @@ export function readSettings({ secretBox, manifest, config, secrets = {}, stored
     .map(([name]) => unknownSecret(manifest, name));
   const hidden = config ? secretsIn(manifest, config) : {};
   if (config) problems.push(...findProblems(manifest, config, (name) => openStored({ secretBox, stored }, name)));
+  const count = Object.values({ ...stored, ...secrets }).filter((value) => value !== null).length;
+  if (count > maxSecrets) {
+    const message = `A bot may have ${maxSecrets} secrets`;
+    problems.push({ path: '/secrets', rule: 'maxProperties', message });
+  }
   const [first] = problems;
   if (first) throw new ApiError(422, 'validation_failed', first.message, { details: problems });
   const sealed = Object.entries({ ...outdated(manifest, config, stored), ...hidden, ...secrets }).map(
@@ -69,6 +76,7 @@ function outdated(manifest: Manifest, config: Config = {}, stored: GivenSettings
 }
 
 function isNamed({ permissions, config }: Manifest, name: string): boolean {
+  if (permissions.tools) return true;
   return permissions.secrets.some((secret) => secret.name === name) || secretSettings(config).includes(name);
 }
 

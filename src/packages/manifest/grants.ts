@@ -14,6 +14,7 @@ export interface GrantedPermissions {
   readonly kb?: boolean;
   readonly schedule?: boolean;
   readonly forward?: boolean;
+  readonly tools?: boolean;
   readonly handoff_cause?: boolean;
 }
 
@@ -64,6 +65,7 @@ const switches = {
   kb: "Search the account's knowledge base",
   schedule: 'Have itself called later',
   forward: 'Forward its events whole, with everything about the customer, to a server that the account sets',
+  tools: 'Call the tools that the account sets for it, at hosts that the account has approved',
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 

@@ -3,12 +3,14 @@ import type { HostCall, Permissions } from '../../sandbox/run.ts';
 import { digestDoors } from './digests.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
+import { RequestBudget } from './request-budget.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
 import { searchDoor, type KnowledgePorts } from './search.ts';
 import { settled, type BurstPorts } from './settled.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
 import { ChatDoor, type ModelPorts } from './chat.ts';
 import { UnavailableError } from './errors.ts';
+import { ToolDoor, type ToolPorts } from './tools.ts';
 import type { TokenUsage } from '../usage.ts';
 
 /** A door that later parts of the service may give something behind. */
@@ -24,6 +26,7 @@ export interface DoorPorts {
   send?: SendRequest;
   models?: ModelPorts;
   knowledge?: KnowledgePorts;
+  tools?: ToolPorts;
   burst?: BurstPorts;
   /** How often the bot has replied in the present session of the conversation. */
   replies?: (run: DoorRun['owner']) => Promise<number>;
@@ -44,6 +47,10 @@ export interface DoorRun {
   hasServer: boolean;
   /** The value of a secret of the bot; null when it has none of this name. */
   secret: (name: string) => string | null;
+  /** Names of all secrets of the bot. */
+  secretNames: readonly string[];
+  /** The bot's setting `tools`; undefined where its plugin has none. */
+  tools: unknown;
 }
 
 /** The doors of one run. */
@@ -66,7 +73,9 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const { permissions, owner } = run;
   const redaction = new Redaction();
   const storage = new StorageDoor(run, ports.storage);
-  const fetch = fetchDoor(run, ports.send, redaction);
+  const budget = new RequestBudget();
+  const fetch = fetchDoor(run, ports.send, { redaction, budget });
+  const tools = new ToolDoor(run, { ports: ports.tools, send: ports.send, redaction, budget });
   const model = new ChatDoor(run, ports.models);
   let knowledge: string | null | undefined;
   const noted = (health: string | null) => (knowledge = health);
@@ -77,7 +86,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     return Promise.resolve(null);
   };
   const guarded =
-    (name: 'llm' | 'kb' | 'forward', door: Door | undefined): HostCall =>
+    (name: 'llm' | 'kb' | 'tools' | 'forward', door: Door | undefined): HostCall =>
     async (input, _, signal) => {
       if (!permissions[name]) throw new ForbiddenCall(`The manifest does not ask for \`permissions.${name}\``);
       if (!door) throw new UnavailableError(name);
@@ -92,6 +101,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),
       'kb.languages': guarded('kb', async () => (await ports.knowledge?.languages?.(owner.accountId)) ?? []),
+      'tools.call': guarded('tools', (input, _, signal) => tools.call(input, signal)),
       replies: async () => (ports.replies ? ports.replies(owner) : 0),
       settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),

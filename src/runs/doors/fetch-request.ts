@@ -1,3 +1,4 @@
+import { isHeaderText, isSettableHeader } from '../../outbound/request-headers.ts';
 import { DoorError } from './errors.ts';
 import { readSecret, type SecretText } from './secret-values.ts';
 
@@ -18,12 +19,7 @@ type Fields = Record<string, unknown>;
 const maxHeaders = 50;
 const maxHeaderChars = 8_192;
 const maxPrefixChars = 100;
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
-const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
 const methodsWithoutBody = new Set(['GET', 'HEAD']);
-// Set by the client, or of use only to lie about who asks.
-const reserved =
-  /^(host|content-length|connection|transfer-encoding|accept-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/;
 
 /** Reads the argument of `ctx.fetch`; a body that is no text becomes JSON. Throws a DoorError. */
 export function readRequest(input: unknown): FetchRequest {
@@ -50,8 +46,7 @@ function readHeaders(headers: Fields): Record<string, string | HiddenHeader> {
   const read = Object.create(null) as Record<string, string | HiddenHeader>;
   for (const [given, value] of entries) {
     const name = given.toLowerCase();
-    if (!headerName.test(given) || reserved.test(name))
-      throw refuse(`The header ${JSON.stringify(given.slice(0, 100))} cannot be set`);
+    if (!isSettableHeader(given)) throw refuse(`The header ${JSON.stringify(given.slice(0, 100))} cannot be set`);
     if (name in read) throw refuse(`The header \`${name}\` is there twice`);
     read[name] = readValue(name, value);
   }
@@ -76,7 +71,7 @@ function readPart(value: unknown, what: string): string | SecretText {
 }
 
 function checkText(name: string, text: string, maxChars: number): string {
-  if (text.length > maxChars || !headerText.test(text))
+  if (text.length > maxChars || !isHeaderText(text))
     throw refuse(`The header \`${name}\` is too long, or has a character that headers cannot have`);
   return text;
 }

@@ -4,7 +4,8 @@ import { storableText } from '../../lib/text/storable.ts';
 import { readUrl } from '../../outbound/url.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 import { readRequest, type FetchRequest, type HiddenHeader } from './fetch-request.ts';
-import { checkNamed, openSecret, type SecretText } from './secret-values.ts';
+import type { RequestBudget } from './request-budget.ts';
+import { checkNamed, hideSecrets, openSecret, type SecretText } from './secret-values.ts';
 import type { DoorRun } from './doors.ts';
 import type { Redaction } from './redaction.ts';
 
@@ -24,23 +25,22 @@ export type FetchAnswer =
 /** Sends a request to a public host. Never rejects, and follows no redirect. */
 export type SendRequest = (request: PlainRequest, signal: AbortSignal) => Promise<FetchAnswer>;
 
-/** Requests of one run. */
-const maxRequests = 10;
-
 /** `ctx.fetch`: listed hosts and methods only, https only, secrets to the hosts that they are bound to only. */
-export function fetchDoor(run: DoorRun, send: SendRequest | undefined, redaction: Redaction): HostCall {
+export function fetchDoor(
+  run: DoorRun,
+  send: SendRequest | undefined,
+  { redaction, budget }: { redaction: Redaction; budget: RequestBudget },
+): HostCall {
   const { permissions } = run;
-  let made = 0;
   return async (input, _, signal) => {
     const { network } = permissions;
     if (!network) throw new ForbiddenCall('The manifest does not ask for `permissions.network`');
     const request = readRequest(input);
     for (const secret of Object.values(request.headers).flatMap(secretsIn)) checkNamed(secret, permissions);
     const host = checkTarget(request, network);
-    made += 1;
-    if (made > maxRequests) throw new DoorError('too_many_requests', `A run may send ${maxRequests} requests`);
+    budget.take();
     if (!send) throw new UnavailableError('fetch');
-    if (made === 1) hideSecrets(run, redaction);
+    hideSecrets(run, redaction);
     const headers = headersOf(request, { host, run });
     const { url, method, body } = request;
     const answer = await send({ url, method, headers, ...(body === undefined ? {} : { body }) }, signal);
@@ -71,14 +71,6 @@ function checkTarget(
 function secretsIn(value: string | HiddenHeader): SecretText[] {
   if (typeof value === 'string') return [];
   return 'basic' in value ? value.basic.filter((part) => typeof part !== 'string') : [value];
-}
-
-// A host may keep a secret of one run, and return it to a run that sends none.
-function hideSecrets({ permissions, secret }: DoorRun, redaction: Redaction): void {
-  for (const { name } of permissions.secrets) {
-    const value = secret(name);
-    if (value !== null) redaction.add(name, value);
-  }
 }
 
 function headersOf({ headers }: FetchRequest, { host, run }: { host: string; run: DoorRun }): Record<string, string> {

@@ -1,5 +1,6 @@
 import { ForbiddenCall, type Permissions } from '../../sandbox/run.ts';
 import { DoorError } from './errors.ts';
+import type { Redaction } from './redaction.ts';
 
 /** The value of a secret of the bot, behind a prefix. */
 export interface SecretText {
@@ -12,6 +13,11 @@ export interface SecretHolder {
   permissions: Pick<Permissions, 'secrets'>;
   /** The value of a secret of the bot; null when it has none of this name. */
   secret: (name: string) => string | null;
+}
+
+/** The run of a bot, as far as its secrets are hidden in it. */
+interface SecretOwner extends Pick<SecretHolder, 'secret'> {
+  secretNames: readonly string[];
 }
 
 /** Reads what `secret(…)` of a bot made; null for another value. */
@@ -33,6 +39,14 @@ export function openSecret({ secret, prefix }: SecretText, holder: Pick<SecretHo
   const value = holder.secret(secret);
   if (value === null) throw new DoorError('secret_missing', `The bot has no value for the secret \`${secret}\``);
   return prefix + value;
+}
+
+/** Has the values of the bot's secrets replaced: a host may keep a secret of one run, and return it to a run that sends none. */
+export function hideSecrets({ secretNames, secret }: SecretOwner, redaction: Redaction): void {
+  for (const name of secretNames) {
+    const value = secret(name);
+    if (value !== null) redaction.add(name, value);
+  }
 }
 
 type Fields = Record<string, unknown>;

@@ -143,6 +143,9 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
       search: (query: unknown, options?: unknown) => callHost('kb.search', { query, ...(options as Fields) }),
       languages: () => callHost('kb.languages'),
     }),
+    tools: freeze({
+      call: (name: unknown, given: unknown) => callHost('tools.call', { name, arguments: given }),
+    }),
     settled: () => callHost('settled'),
     replies: () => callHost('replies'),
     forward: (options?: unknown) => callHost('forward', options),

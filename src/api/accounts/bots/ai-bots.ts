@@ -13,6 +13,7 @@ const noAiFields: Presented = {
   handoff_message: null,
   outage_message: null,
   knowledge: null,
+  tools: null,
 };
 
 /** The fields of AI bots in the record of a bot; all null on others, and where its settings are not shown. */
@@ -29,6 +30,7 @@ export function presentAiFields(bot: Pick<AgentBot, 'pluginId' | 'config'> | nul
     handoff_message: config.handoff_message ?? null,
     outage_message: config.outage_message ?? null,
     knowledge: knowledge ? knowledgeOf(knowledge) : null,
+    tools: config.tools ?? null,
   };
 }
 

@@ -41,20 +41,21 @@ interface Deed {
 
 function deedOf({ outcome, replies, handed_off: handedOff, usage }: TrialEnd, knows: boolean): Deed {
   const text = replies.map(({ content }) => content).join('\n');
-  const { sources, isOffer } = marksOf(replies);
+  const { sources, isOffer, isGrounded } = marksOf(replies);
   const found = new Map((usage?.passages ?? []).map((passage) => [passage.article_id, passage]));
   const named = [...found.values()].filter((passage) => sources.includes(passage.article_id) || isNamed(passage, text));
-  const cites = !isOffer && (sources.length > 0 || marker.test(text));
+  const cites = !isOffer && (isGrounded || marker.test(text));
   const offers = !handedOff && (isOffer || (!cites && named.length > 0));
   const answered = !handedOff && !offers && text.trim() !== '' && (cites || !knows);
   return { text, failed: !sound.has(outcome), handedOff, cites, named, offers, answered };
 }
 
-/** The marks of AI bots on their replies: articles that they cite or offer, by their ids. Other bots have none. */
-function marksOf(replies: TrialEnd['replies']): { sources: unknown[]; isOffer: boolean } {
+/** The marks of AI bots on their replies: articles that they cite or offer, by their ids, and results of tools. Other bots have none. */
+function marksOf(replies: TrialEnd['replies']): { sources: unknown[]; isOffer: boolean; isGrounded: boolean } {
   const marked = replies.map(({ content_attributes: attributes }) => attributes);
   const sources = marked.flatMap(({ sources: ids }) => (Array.isArray(ids) ? (ids as unknown[]) : []));
-  return { sources, isOffer: marked.some(({ offer }) => offer === true) };
+  const isGrounded = sources.length > 0 || marked.some(({ tool }) => tool === true);
+  return { sources, isOffer: marked.some(({ offer }) => offer === true), isGrounded };
 }
 
 /** Whether a reply names an article, in its list of sources or as an offer: by the URL, or by the title in a line of its own. */
@@ -78,13 +79,18 @@ function isCalled({ title, url }: Passage, name: string): boolean {
   return title.trim().toLowerCase() === name.trim().toLowerCase() || url === name.trim();
 }
 
-function describe({ outcome, error, handoff_reason: reason }: TrialEnd, deed: Deed): string {
+function describe({ outcome, error, handoff_reason: reason, tools }: TrialEnd, deed: Deed): string {
+  const called = tools.length === 0 ? '' : ` (tools: ${tools.map(tellTool).join(', ')})`;
   const titles = deed.named.map(({ title }) => title).join(', ');
   const said = JSON.stringify(deed.text);
   // The first line: a stack is below it.
   if (deed.failed) return `failed: ${outcome}${error ? `, ${error.split('\n', 1)[0]}` : ''}`;
-  if (deed.handedOff) return `handed off: ${reason ?? 'no reason'}`;
+  if (deed.handedOff) return `handed off: ${reason ?? 'no reason'}${called}`;
   if (deed.offers) return `offered: ${titles}`;
   if (deed.text.trim() === '') return 'no reply';
-  return deed.cites ? `answered from ${titles || 'no article'}: ${said}` : `replied: ${said}`;
+  return deed.cites ? `answered from ${titles || 'no article'}${called}: ${said}` : `replied${called}: ${said}`;
+}
+
+function tellTool({ name, error }: TrialEnd['tools'][number]): string {
+  return error === null ? name : `${name} ${error}`;
 }

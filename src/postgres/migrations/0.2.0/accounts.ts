@@ -11,6 +11,7 @@ export const accounts = `
   ALTER TABLE accounts ADD llm_base_url text, ADD llm_model text, ADD llm_api_key text, ADD llm_embedding_model text,
     ADD passages_error text, ADD passages_error_since timestamptz,
     ADD questions_error text, ADD questions_error_since timestamptz,
+    ADD approved_hosts text[] NOT NULL DEFAULT '{}',
     ADD CONSTRAINT accounts_llm CHECK ((llm_base_url IS NULL) = (llm_model IS NULL)
       AND (llm_api_key IS NULL OR llm_base_url IS NOT NULL)),
     ADD CONSTRAINT accounts_llm_embedding CHECK (llm_embedding_model IS NULL OR llm_base_url IS NOT NULL);`;

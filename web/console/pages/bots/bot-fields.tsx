@@ -116,10 +116,17 @@ function PluginFields(props: Props & { plugin: AccountPlugin }) {
   );
 }
 
+/** Secrets that the headers of tools name, as {{NAME}}; which hosts get them the tools say. */
+function secretsOfTools(tools: unknown): { name: string; hosts: readonly string[] }[] {
+  const marks = (JSON.stringify(tools) ?? '').matchAll(/\{\{([A-Za-z][A-Za-z0-9_]{0,63})\}\}/g);
+  return [...new Set([...marks].map(([, name = '']) => name))].map((name) => ({ name, hosts: [] }));
+}
+
 // A secret of the same name as a setting is entered there.
 function Secrets({ draft, set, problemOf, plugin, stored }: Props & { plugin: AccountPlugin }) {
   const { properties = {} } = plugin.config_schema as Setting;
-  const own = plugin.secrets.filter(({ name }) => !Object.hasOwn(properties, name));
+  const named = plugin.secrets.filter(({ name }) => !Object.hasOwn(properties, name));
+  const own = [...named, ...secretsOfTools(draft.config['tools'])];
   if (own.length === 0) return null;
   const change = (name: string, value: string | null | undefined): void => {
     const { [name]: _, ...others } = draft.secrets;
@@ -136,7 +143,7 @@ function Secrets({ draft, set, problemOf, plugin, stored }: Props & { plugin: Ac
             <TextField
               label={name}
               type="password"
-              hint={`Sent only to ${hosts.join(', ')}. The bot cannot read it.${isStored ? ' A value is stored. Enter a new one to replace it.' : ''}`}
+              hint={`Sent only to ${hosts.join(', ') || 'the hosts of its tools'}. The bot cannot read it.${isStored ? ' A value is stored. Enter a new one to replace it.' : ''}`}
               value={draft.secrets[name] ?? ''}
               onChange={(value) => change(name, value === '' ? undefined : value)}
               problem={problemOf(`secrets/${name}`)}

@@ -8,7 +8,9 @@ export function HostCalls({ calls }: { calls: readonly HostCall[] }) {
   return (
     <section>
       <h2>Calls</h2>
-      {calls.length === 0 && <p class="empty">No calls. A bot calls ctx.storage, ctx.kb, ctx.llm and ctx.fetch.</p>}
+      {calls.length === 0 && (
+        <p class="empty">No calls. A bot calls ctx.storage, ctx.kb, ctx.llm, ctx.tools and ctx.fetch.</p>
+      )}
       <ol class="steps">
         {calls.map((call, index) => (
           <li key={index}>

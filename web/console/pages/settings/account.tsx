@@ -5,11 +5,12 @@ import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call, currentAccount, nameAccount } from '../../session.ts';
+import { ApprovedHosts } from './approved-hosts.tsx';
 import { ModelServer } from './model-server.tsx';
 
 export type Account = Reply<'GET /api/v1/accounts/:account_id'>;
 
-/** The account itself: its name, and the model server that its bots ask. */
+/** The account itself: its name, the model server that its bots ask, and the hosts that their tools may call. */
 export function AccountPage() {
   const id = currentAccount()?.id ?? 0;
   const account = useLoad((signal) => call('GET /api/v1/accounts/:account_id', { account_id: id, signal }), [id]);
@@ -27,6 +28,10 @@ export function AccountPage() {
               account={value}
               changed={account.set}
             />
+            <h2>Tools</h2>
+            <div class="panel">
+              <ApprovedHosts account={value} changed={account.set} />
+            </div>
           </>
         )}
       </Show>
