@@ -46,6 +46,34 @@ function cell(name: string): string {
   return new RegExp(`^\\| ${name} \\| \`(.*)\` \\|$`, 'm').exec(page)?.[1] ?? '';
 }
 
+/** Changes of a program's headers that a stranger may send, one each. */
+function malformedHeaders(signature: string): ((program: string) => string)[] {
+  const signatures = [
+    '',
+    ' ',
+    'v1',
+    'v1,',
+    ',',
+    'v1,abc',
+    'v1,abc%',
+    'v1a,AAAA',
+    'garbage',
+    'v1,é',
+    `v2${signature.slice(2)}`,
+  ];
+  const times = ['', 'abc', '-1763812800', '1e9', '17638128000000000000000'];
+  const missing = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  return [
+    ...[...signatures, signature.slice(3)].map((text) => (program: string) => replaced(program, signature, text)),
+    ...times.map((text) => (program: string) => program.replace(/(["'])1763812800\1/, `$1${text}$1`)),
+    // The name that is read stays; the header that is sent has another one.
+    ...missing.map((name) => (program: string) => {
+      const at = program.lastIndexOf(name);
+      return `${program.slice(0, at)}x${program.slice(at)}`;
+    }),
+  ];
+}
+
 describe('docs/webhooks.md', function () {
   this.timeout(120_000);
   const signature = cell('`webhook-signature`');
@@ -81,6 +109,15 @@ describe('docs/webhooks.md', function () {
         for (const now of [signedAt - 300, signedAt + 300]) {
           const { stdout, stderr } = run(checkedAt(program, now));
           expect([stdout, stderr], String(now)).to.deep.equal(['ok\n', '']);
+        }
+      });
+
+      it('refuses each of 20 headers that are malformed or missing, without an error', function () {
+        this.timeout(300_000);
+        const program = snippet(language);
+        for (const spoil of malformedHeaders(signature)) {
+          const { status, stdout, stderr } = run(spoil(program));
+          expect([status, stdout, stderr.replace('exit status 1\n', '')], spoil(program)).to.deep.equal([1, '', '']);
         }
       });
 
