@@ -40,6 +40,14 @@ export async function findOriginal(sql: Sql, accountId: number, id: number): Pro
   return { id, eventId: row.event_id, endpoint, isRunning: row.is_running, isRun: row.is_run };
 }
 
+const turnStatement = `SELECT pg_try_advisory_xact_lock(hashtextextended('resend ' || $1::bigint, 0)) AS taken`;
+
+/** Whether no other transaction resends the delivery; until this one ends none does. Many requests would wait for each other. */
+export async function takeTurn(sql: Sql, id: number): Promise<boolean> {
+  const [row] = await sql<{ taken: boolean }>(turnStatement, [id]);
+  return row?.taken ?? false;
+}
+
 // A lane of its own: it neither waits for others nor holds them back.
 const copyStatement = `
   WITH original AS (

@@ -3,7 +3,7 @@ import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
 import { cancelBacklog, wakeBacklog } from '../../deliveries/copies/backlogs.ts';
-import { copyDelivery, findOriginal, insertTest } from '../../deliveries/copies/copies.ts';
+import { copyDelivery, findOriginal, insertTest, takeTurn } from '../../deliveries/copies/copies.ts';
 import { countFailing, lookAtWaiting } from '../../deliveries/log/health.ts';
 import { giveBackProbes, hurryProbe } from '../../deliveries/lanes/probes.ts';
 import { sampleChatwootBody } from '../../events/formats/sample.ts';
@@ -57,8 +57,9 @@ function refused(code: string, message: string): ApiError {
  * handled itself.
  */
 export async function resend(tx: Transaction, id: number): Promise<number> {
-  const found = await findOriginal(tx.sql, tx.account.id, id);
+  const [isFree, found] = await Promise.all([takeTurn(tx.sql, id), findOriginal(tx.sql, tx.account.id, id)]);
   if (!found) throw notFound('Delivery');
+  if (!isFree) throw refused('delivery_running', 'Another request is resending this delivery at this moment');
   if (found.isRun) throw refused('handled_by_run', handledByRun);
   const { endpoint } = found;
   const isWebhook = endpoint.kind === 'webhook';
