@@ -12,6 +12,8 @@ import { readServerEvents } from './server-events.ts';
 export interface ListenOptions extends ServiceOptions {
   /** Where events are sent, as a webhook's receiver gets them. */
   forward?: string;
+  /** The secret that signs what is forwarded; a new one by default. */
+  secret?: string;
   account?: string;
   types?: string;
 }
@@ -41,7 +43,7 @@ const answerMs = 10_000;
 export async function listen(options: ListenOptions): Promise<void> {
   const pass = passOf(options);
   const account = options.account ?? (await firstAccount(pass));
-  const forward = options.forward === undefined ? null : createForwarder(options.forward);
+  const forward = options.forward === undefined ? null : createForwarder(options.forward, options.secret);
   if (forward) console.error(`Forwarding to ${options.forward}, signed with ${forward.secret}`);
   console.error(`Listening to account ${account} at ${pass.url}. Ctrl+C ends it.`);
   const types = options.types === undefined ? '' : `?types=${encodeURIComponent(options.types)}`;
@@ -110,11 +112,14 @@ async function show(event: Streamed, { json, forward }: { json: boolean; forward
   console.log(printable(`${time}  ${event.event}  #${event.id}${where}${answer}`));
 }
 
-// Signed as deliveries are, with a secret of this call.
-function createForwarder(url: string) {
+const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
+
+// Signed as deliveries are.
+function createForwarder(url: string, secret = newWebhookSecret(systemRandom)) {
   if (!URL.canParse(url))
     throw new OperatorError(`--forward ${url} is no URL: give one such as http://127.0.0.1:8000/hook`);
-  const secret = newWebhookSecret(systemRandom);
+  if (!secretPattern.test(secret))
+    throw new OperatorError('--secret is no secret of a webhook: give the one that an earlier call printed (whsec_…)');
   return {
     secret,
     send: async (eventId: number, payload: object) => {

@@ -44,6 +44,7 @@ export function createProgram(): Command {
     example: 'listen --forward http://127.0.0.1:8000/hook',
   })
     .option('--forward <url>', 'POST each event to this URL, as webhooks are')
+    .option('--secret <secret>', 'sign with this secret (whsec_…), so that your server keeps it; default: a new one')
     .option('--account <id>', "the account; default: the first one of the token's holder")
     .option('--types <names>', 'names of events, separated by commas; default: all')
     .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options));

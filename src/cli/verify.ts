@@ -24,7 +24,9 @@ export async function verify(options: { json?: boolean }): Promise<void> {
         });
         const { config, databaseUrl } = context;
         const ledger = await readLedger({ databaseUrl, holdAttempts: config.holdAttempts, timeoutMs: 0 });
-        printAnswer(ledger, options, linesOf);
+        // On one line, for a log or a pipe.
+        if (options.json) console.log(JSON.stringify(ledger));
+        else printAnswer(ledger, {}, linesOf);
         if (!ledger.ok) process.exitCode = broken;
       },
       { besideService: true },

@@ -104,7 +104,8 @@ describe('switchboard listen', function () {
   }
 
   it('prints events, and forwards them as webhooks come, signed with the secret that it prints', async () => {
-    const { told } = listen('--forward', `${receiver.url}/hook`, '--json');
+    const kept = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const { told } = listen('--forward', `${receiver.url}/hook`, '--secret', kept, '--json');
     await until(() => told.output.includes('\n') && receiver.received.length > 0);
     const event = JSON.parse(told.output.split('\n')[0]!) as {
       event: string;
@@ -113,6 +114,7 @@ describe('switchboard listen', function () {
     };
     expect([event.event, event.forwarded.status]).to.deep.equal(['contact_created', 200]);
     const secret = /whsec_\S+/.exec(told.errors)![0];
+    expect(secret).to.equal(kept);
     const [arrived] = receiver.received;
     expect(new Webhook(secret).verify(arrived!.text, arrived!.headers as Record<string, string>)).to.deep.equal(
       event.payload,

@@ -32,6 +32,7 @@ describe('switchboard verify', function () {
     const { code, output } = await verify(app.databaseUrl);
     expect([code, output.trimEnd().split('\n').at(-1)]).to.deep.equal([0, 'Everything holds.']);
     const json = await verify(app.databaseUrl, '--json');
+    expect(json.output.trimEnd().split('\n')).to.have.lengthOf(1);
     expect(JSON.parse(json.output)).to.deep.equal((await app.get('/platform/api/v1/ledger')).body);
   });
 
