@@ -128,6 +128,6 @@ describe('the folder of a plugin', function () {
     expect(scripts).to.include.all.keys('types', 'check', 'test');
     await plugin('new', join(folder, 'alone'));
     const { devDependencies: alone } = JSON.parse(readFileSync(join(folder, 'alone/package.json'), 'utf8'));
-    expect(alone.switchboard).to.match(/^\^\d/);
+    expect(alone.switchboard).to.match(/^npm:@switchboard\/service@\^\d/);
   });
 });

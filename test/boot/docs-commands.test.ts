@@ -29,6 +29,7 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
     ['PORT=3000', 'needs an engine of Docker; test/compose.test.ts checks the file'],
   ],
   'docs/plugins.md': [['', 'test/boot/plugin-docs.test.ts runs this page']],
+  'docs/registry.md': [['', 'needs the npm registry; test/boot/plugin-docs.test.ts makes a bot so from an archive']],
   'docs/webhooks.md': [['', 'test/cli/webhooks-page.test.ts runs this page']],
 };
 

@@ -84,7 +84,8 @@ function specifierFor(path: string): string {
     if (!found.startsWith('file:')) return found;
     return `file:${relative(path, resolve(at, found.slice('file:'.length)))}`;
   }
-  return `^${packageJson.version}`;
+  // The name `switchboard` is that of another package in the registry.
+  return `npm:${packageJson.publishAs}@^${packageJson.version}`;
 }
 
 function json(value: object): string {

@@ -54,7 +54,7 @@ function refuseMissing(directory: string, files: readonly string[]): void {
   const needs = files.some((file) => /['"]switchboard\/testing['"]/.test(readFileSync(file, 'utf8')));
   if (!needs || isResolved(resolve(directory))) return;
   throw new OperatorError(
-    `The tests import "switchboard/testing", and the package is not installed beside ${directory}: npm install --save-dev PATH/switchboard-${packageJson.version}.tgz, the archive that npm pack makes of Switchboard.`,
+    `The tests import "switchboard/testing", and the package is not installed beside ${directory}: npm install --save-dev switchboard@npm:${packageJson.publishAs}, or PATH/switchboard-${packageJson.version}.tgz, the archive that npm pack makes of Switchboard.`,
   );
 }
 
