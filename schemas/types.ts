@@ -2964,6 +2964,10 @@ until?: UnixTime
  * @maxItems 2
  */
 states?: RecoverableState[]
+/**
+ * Whether events are sent, too, that have no delivery: those that the webhook would have got, by its present subscriptions, before it was created or while it was switched off. For webhooks only.
+ */
+missing?: boolean
 [k: string]: unknown
 }
 /**
@@ -4450,9 +4454,13 @@ created_at: UnixTime
 export interface RecoveryBegun {
 id: Id
 /**
- * How many deliveries are sent again: a million where there are more, and beyond 50,000 at most so many.
+ * How many deliveries are sent, those of missing events included: a million where there are more, and beyond 50,000 at most so many.
  */
 count: number
+/**
+ * How many of them are of events that had no delivery; beyond 50,000 events of the time at most so many.
+ */
+missing: number
 /**
  * What to do where nothing is sent again although deliveries are failing; null otherwise.
  */
@@ -4467,11 +4475,15 @@ since: UnixTime
 until: UnixTime
 states: RecoverableState[]
 /**
- * How many deliveries were to be sent again when it began: a million where there were more, and beyond 50,000 at most so many.
+ * How many deliveries were to be sent when it began: a million where there were more, and beyond 50,000 at most so many. With missing events it is exact when all are collected.
  */
 count: number
 /**
- * `preparing`: they are being collected; `sending`; `done`: all have ended; `stopped`: the endpoint was switched off before all were collected.
+ * How many of them are of events that had no delivery.
+ */
+missing: number
+/**
+ * `preparing`: deliveries are being collected; `sending`; `done`: all have ended; `stopped`: the endpoint was switched off before all were collected.
  */
 state: ("preparing" | "sending" | "done" | "stopped")
 /**

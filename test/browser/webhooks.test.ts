@@ -199,6 +199,27 @@ describe('webhooks in the console', function () {
     watched.expectNoProblems(/status of 4(09|22)/);
   });
 
+  it('recover what happened before they were created', async () => {
+    const conversation = await sending.conversation();
+    for (const text of ['early', 'earlier than the webhook']) await sending.say(conversation, text);
+    const webhook = await sending.webhookFor('conversation_created');
+    await sending.made(`webhooks/${webhook.id}/pause`, {}, 200);
+    await openOwn(webhook);
+    await button('Recover').click();
+    await page.getByLabel('Include events from while it was off').check();
+    await watched.expectAccessible();
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
+    await page.getByText(/\d+ pending, .* from while it was off/).waitFor();
+    await button('Resume').click();
+    await page.getByText(/Recovered: (\d+) of \1/).waitFor();
+    await sending.app.eventually(async () =>
+      sending.receiver.received.some(
+        ({ body }) => body['event'] === 'conversation_created' && body['id'] === conversation,
+      ),
+    );
+    watched.expectNoProblems();
+  });
+
   it('rotate their secret: posts carry signatures of both', async () => {
     const webhook = await sending.webhookFor('contact_created');
     await openOwn(webhook);

@@ -39,7 +39,7 @@ describe(`${lost.toLocaleString('en')} deliveries that were given up`, function 
   function collect(id: number): Promise<boolean> {
     return transact(sending.app.app.database, scope, async (tx) => {
       await tx.sql(`UPDATE recoveries SET phase = 'gather' WHERE id = $1`, [id]);
-      await recoverSome(tx.sql, id, { leftOut: [], isOn: async () => true });
+      await recoverSome(tx.sql, id, { leftOut: [], formatted: [], isOn: async () => true });
       const [found] = await tx.sql<{ phase: string }>('SELECT phase FROM recoveries WHERE id = $1', [id]);
       await tx.sql(`UPDATE recoveries SET phase = 'stopped' WHERE id = $1`, [id]);
       return found!.phase === 'release';

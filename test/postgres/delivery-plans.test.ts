@@ -113,7 +113,7 @@ describe('lists of deliveries among many', function () {
     expect(count).to.equal(120_000);
     for (let batch = 0; batch < 3; batch++)
       await expectBounded(15_000, async () => {
-        expect(await recoverSome(sql, id, { leftOut, isOn: async () => true })).to.deep.equal({
+        expect(await recoverSome(sql, id, { leftOut, formatted: [], isOn: async () => true })).to.deep.equal({
           due: null,
           more: true,
         });
@@ -130,6 +130,41 @@ describe('lists of deliveries among many', function () {
           .count,
       ).to.equal(120_000);
     });
+  });
+
+  it('a replay of missing events looks at 50,000 when it begins, and a batch of it costs the batch', async () => {
+    await sql(`INSERT INTO event_feed (account_id, position, event_id)
+      SELECT account_id, row_number() OVER (PARTITION BY account_id ORDER BY id), id FROM events`);
+    await sql(
+      `INSERT INTO event_feed_heads (account_id, position) SELECT account_id, max(position) FROM event_feed GROUP BY account_id`,
+    );
+    await sql(
+      `UPDATE events SET created_at = now() - (320000 - id) * interval '1 second', account_payload = json_build_object('id', 6 + id % 600)`,
+    );
+    await sql(`INSERT INTO webhooks (id, account_id, url, subscriptions, secret)
+      SELECT w, 1 + w / 3, 'https://example.com', '{contact_created,contact_updated}', '' FROM generate_series(1, 5) w`);
+    await sql('ANALYZE');
+    const wanted = { states: ['exhausted'] as const, leftOut: [], withMissing: true };
+    const since = new Date(Date.now() - 100_000_000);
+    const until = new Date(Date.now() - 90_000_000);
+    const short = { endpoint: { kind: 'webhook', id: 5 } as const, since, until };
+    await expectBounded(150_000, async () => {
+      expect((await insertRecovery(sql, 2, { ...short, ...wanted })).missing).to.be.within(9_900, 10_100);
+    });
+    // All have one already: each is looked up.
+    await expectBounded(1_000_000, async () => {
+      const endpoint = { kind: 'webhook', id: 3 } as const;
+      const all = { endpoint, since: new Date(0), until: new Date(Date.now() + 1_000) };
+      expect((await insertRecovery(sql, 2, { ...all, ...wanted })).missing).to.equal(70_000);
+    });
+    const { id } = await insertRecovery(sql, 2, { ...short, ...wanted, since: new Date(0) });
+    const step = { leftOut: [], formatted: [], isOn: async () => true };
+    expect(await recoverSome(sql, id, step)).to.deep.equal({ due: null, more: true });
+    for (let batch = 0; batch < 3; batch++)
+      await expectBounded(25_000, async () => {
+        expect(await recoverSome(sql, id, step)).to.deep.equal({ due: null, more: true });
+      });
+    expect((await findRecovery(sql, 2, { endpoint: short.endpoint, id }))?.made.pending).to.equal(6_000);
   });
 
   it('health looks at 1,000 deliveries, and at 100,000 that wait', async () => {

@@ -1,7 +1,8 @@
 import { moment, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
-import { liveLaneOrder } from '../lanes/lock-order.ts';
+import { countMissing, gatherMissing, type EventKinds } from './missing.ts';
+import { isParked, withLanes } from './recovery-lanes.ts';
 import { isSibling } from './siblings.ts';
 
 /** States of deliveries that can be recovered. */
@@ -20,7 +21,9 @@ export interface Recovery extends Wanted {
   endpoint: Endpoint;
   /** How many deliveries are sent again; a million where they are more. */
   count: number;
-  phase: 'gather' | 'release' | 'send' | 'stopped';
+  /** How many of them are of events that had no delivery: when they are collected as many as were found. */
+  missing: number;
+  phase: 'gather' | 'missing' | 'release' | 'send' | 'stopped';
   made: Record<'pending' | 'failing' | 'delivered' | 'exhausted' | 'cancelled', number>;
   createdAt: Date;
 }
@@ -31,10 +34,6 @@ const batch = 1000;
 const maxCounted = 1_000_000;
 /** Counted deliveries that are examined; further ones count even if another delivery of the same event may have arrived. */
 const maxExamined = 50_000;
-// Until all deliveries are there their lanes wait, so that none overtakes another; if its process dies they become due.
-const parked = `now() + interval '1 hour'`;
-const isParked = `due_at > now() + interval '10 minutes'`;
-
 // Excludes events that a plugin handles in a run: they are not for the bot's server, and no run is made twice.
 const isCandidate = `NOT d.superseded AND d.trigger <> 'test' AND NOT ${isRun('d')}`;
 // Includes an event that was requested again before only if none of its deliveries is pending or has arrived. A candidate
@@ -57,9 +56,16 @@ const startStatement = `
     WHERE $2 = 'webhook' AND v.account_id = $1 AND v.webhook_id = $3 AND v.subscriptions && $7::text[]) OR NOT ${isOf('$7')})
   RETURNING id, count`;
 
+/** A recovery that was stored: `count` includes `missing`. */
+export interface Started {
+  id: number;
+  count: number;
+  missing: number;
+}
+
 /**
- * Stores a recovery; returns its id, and how many deliveries it will send again: a million where they are more, and beyond
- * 50,000 at most so many. Events named in `leftOut` are none of them.
+ * Stores a recovery; returns its id, and how many deliveries it will send: a million where they are more, and beyond 50,000
+ * at most so many. `withMissing`, it also makes those of events that had none. Events named in `leftOut` are none of them.
  */
 export async function insertRecovery(
   sql: Sql,
@@ -70,17 +76,19 @@ export async function insertRecovery(
     until,
     states,
     leftOut,
-  }: Wanted & { endpoint: Endpoint; leftOut: readonly string[] },
-): Promise<{ id: number; count: number }> {
+    withMissing = false,
+  }: Wanted & { endpoint: Endpoint; leftOut: readonly string[]; withMissing?: boolean },
+): Promise<Started> {
   const asked = [accountId, kind, id, since, until, states, leftOut];
   const [made] = await sql<{ id: number; count: number }>(startStatement, asked);
   if (!made) throw new Error('The recovery was not written');
-  return made;
+  const missing = withMissing ? await countMissing(sql, made.id, leftOut) : 0;
+  return { ...made, count: Math.min(made.count + missing, maxCounted), missing };
 }
 
 const lockStatement = `
-  SELECT id, account_id, endpoint_kind, endpoint_id, phase FROM recoveries WHERE id = $1 AND phase IN ('gather', 'release')
-  FOR UPDATE SKIP LOCKED`;
+  SELECT id, account_id, endpoint_kind, endpoint_id, phase, missing IS NOT NULL AS with_missing FROM recoveries
+  WHERE id = $1 AND phase IN ('gather', 'missing', 'release') FOR UPDATE SKIP LOCKED`;
 
 const lookThrough = (state: Recoverable): string => `
   SELECT d.* FROM task t CROSS JOIN LATERAL (
@@ -92,10 +100,6 @@ const lookThrough = (state: Recoverable): string => `
   WHERE '${state}' = ANY (t.states)`;
 
 // Deliveries that ended after the recovery began are none of it. The update decides which of two recoveries sends one again.
-// Each copy finds its lane's id by itself, or is given the one of its subject's first copy: joined with the lanes that are
-// inserted, whose number the planner takes for small, each copy would be compared with each of them. ("+ 0": of the subject's
-// few lanes, not of the recovery's many.)
-// A lane may have been emptied between two batches: it was woken with all of its endpoint, or cancelled.
 const gatherStatement = `
   WITH task AS MATERIALIZED (SELECT * FROM recoveries WHERE id = $1), looked AS MATERIALIZED (
     SELECT * FROM (${lookThrough('exhausted')} UNION ALL ${lookThrough('cancelled')}) d
@@ -105,22 +109,10 @@ const gatherStatement = `
     WHERE d.id = ANY (ARRAY(SELECT id FROM looked)) AND d.finished_at <= (SELECT created_at FROM task)
       AND ${isCandidate} AND ${isMissing} AND NOT ${isOf('$2')}
     RETURNING d.account_id, d.event_id, d.lane_id, d.endpoint_kind, d.endpoint_id, d.forwarded, d.format
-  ), found AS MATERIALIZED (
-    SELECT nextval('deliveries_id_seq') AS id, t.*, l.subject_kind, l.subject_id, coalesce(own.id, nextval('lanes_id_seq')) AS lane
-    FROM (SELECT * FROM taken ORDER BY event_id) t
-    CROSS JOIN LATERAL (SELECT subject_kind, subject_id FROM lanes WHERE id = t.lane_id LIMIT 1) l
-    LEFT JOIN LATERAL (SELECT o.id FROM lanes o WHERE o.account_id = t.account_id AND o.subject_kind = l.subject_kind
-      AND o.subject_id = l.subject_id AND o.endpoint_kind = t.endpoint_kind AND o.endpoint_id = t.endpoint_id
-      AND o.side + 0 = -$1::bigint LIMIT 1) own ON true
-  ), made AS MATERIALIZED (
-    SELECT f.*, first_value(f.lane) OVER (PARTITION BY f.subject_kind, f.subject_id ORDER BY f.id) AS own_lane FROM found f
-  ), opened AS (
-    INSERT INTO lanes (id, account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
-    SELECT DISTINCT own_lane, account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, -$1::bigint, ${parked} FROM made m
-    ORDER BY ${liveLaneOrder('m').replaceAll('m.', '')}
-    ON CONFLICT (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side)
-      DO UPDATE SET due_at = coalesce(lanes.due_at, ${parked})
-  ), inserted AS (
+  ), subjects AS MATERIALIZED (
+    SELECT t.*, l.subject_kind, l.subject_id
+    FROM taken t CROSS JOIN LATERAL (SELECT subject_kind, subject_id FROM lanes WHERE id = t.lane_id LIMIT 1) l
+  ), ${withLanes('subjects')}, inserted AS (
     INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, recovery_id,
       forwarded, format)
     SELECT m.id, m.account_id, m.event_id, m.own_lane, m.endpoint_kind, m.endpoint_id, 'recover', m.id, $1, m.forwarded, m.format
@@ -145,7 +137,8 @@ interface Task {
   account_id: number;
   endpoint_kind: EndpointKind;
   endpoint_id: number;
-  phase: 'gather' | 'release';
+  phase: 'gather' | 'missing' | 'release';
+  with_missing: boolean;
 }
 
 /** The result of a batch: the endpoint that has due deliveries now, and whether another batch can follow. */
@@ -154,15 +147,13 @@ export interface Step {
   more: boolean;
 }
 
-interface StepOptions {
-  /** Names of events that are not recovered. */
-  leftOut: readonly string[];
+interface StepOptions extends EventKinds {
   /** Whether the endpoint is switched on; if not, the recovery stops. */
   isOn: (accountId: number, endpoint: Endpoint) => Promise<boolean>;
 }
 
 /** Does one batch of a recovery, in the caller's transaction. */
-export async function recoverSome(sql: Sql, id: number, { leftOut, isOn }: StepOptions): Promise<Step> {
+export async function recoverSome(sql: Sql, id: number, { isOn, ...kinds }: StepOptions): Promise<Step> {
   const [task] = await sql<Task>(lockStatement, [id]);
   if (!task) return { due: null, more: false };
   const endpoint = { kind: task.endpoint_kind, id: task.endpoint_id };
@@ -171,10 +162,11 @@ export async function recoverSome(sql: Sql, id: number, { leftOut, isOn }: StepO
     return { due: null, more: false };
   }
   if (task.phase === 'gather') {
-    const [step] = await sql<{ looked: number }>(gatherStatement, [id, leftOut]);
-    if ((step?.looked ?? 0) < batch) await sql(phaseStatement, [id, 'release']);
+    const [step] = await sql<{ looked: number }>(gatherStatement, [id, kinds.leftOut]);
+    if ((step?.looked ?? 0) < batch) await sql(phaseStatement, [id, task.with_missing ? 'missing' : 'release']);
     return { due: null, more: true };
   }
+  if (task.phase === 'missing') return { due: null, more: await gatherMissing(sql, id, kinds) };
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id];
   const released = await sql(releaseStatement, [id, ...scope]);
   if (released.length < batch) await sql(phaseStatement, [id, 'send']);
@@ -183,7 +175,7 @@ export async function recoverSome(sql: Sql, id: number, { leftOut, isOn }: StepO
 
 const stopStatement = `
   UPDATE recoveries SET phase = 'stopped'
-  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND phase IN ('gather', 'release')`;
+  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND phase IN ('gather', 'missing', 'release')`;
 
 /** Stops recoveries of the account's endpoint before they make further deliveries due; waits for a batch in progress. */
 export async function stopRecoveries(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<void> {
@@ -192,7 +184,7 @@ export async function stopRecoveries(sql: Sql, accountId: number, { kind, id }: 
 
 const unfinishedStatement = `
   SELECT r.id, r.account_id, a.name AS account_name FROM recoveries r JOIN accounts a ON a.id = r.account_id
-  WHERE r.phase IN ('gather', 'release') AND r.id > $1 ORDER BY r.id LIMIT $2`;
+  WHERE r.phase IN ('gather', 'missing', 'release') AND r.id > $1 ORDER BY r.id LIMIT $2`;
 
 /** A recovery that goes on. */
 export interface Unfinished {
@@ -232,6 +224,7 @@ interface Row {
   until: string;
   states: Recoverable[];
   count: number;
+  missing: number | null;
   phase: Recovery['phase'];
   created_at: string;
   pending: number;
@@ -242,7 +235,7 @@ interface Row {
 }
 
 const readStatement = `
-  SELECT r.since, r.until, r.states, r.count, r.phase, r.created_at, d.*
+  SELECT r.since, r.until, r.states, r.count, r.missing, r.phase, r.created_at, d.*
   FROM recoveries r CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE state = 'pending' AND failures = 0)::int AS pending,
       count(*) FILTER (WHERE state = 'pending' AND failures > 0)::int AS failing,
@@ -260,12 +253,13 @@ export async function findRecovery(
 ): Promise<Recovery | null> {
   const [row] = await sql<Row>(readStatement, [accountId, endpoint.kind, endpoint.id, id]);
   if (!row) return null;
-  const { pending, failing, delivered, exhausted, cancelled, states, count, phase } = row;
+  const { pending, failing, delivered, exhausted, cancelled, states, count, missing, phase } = row;
   return {
     id,
     endpoint,
     states,
     count,
+    missing: missing ?? 0,
     phase,
     since: moment(row.since),
     until: moment(row.until),

@@ -19,9 +19,9 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
         status: 202,
         errors: [409],
         description:
-          'Sends again what was given up or cancelled: of each conversation in order, beside live deliveries, which do not wait for it. What is pending is not sent twice. Refused (409) while the endpoint is switched off.',
+          'Sends again what was given up or cancelled: of each conversation in order, beside live deliveries, which do not wait for it. What is pending is not sent twice. With `missing`, a webhook also gets events that it has no delivery of: of the time before it was created or while it was switched off. Refused (409) while the endpoint is switched off.',
       },
-      async ({ params: { id }, body: { since, until, states }, transact }) => {
+      async ({ params: { id }, body: { since, until, states, missing = false }, transact }) => {
         const { failing, ...begun } = await transact((tx) =>
           recover(
             tx,
@@ -30,6 +30,7 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
               since: fromUnixSeconds(since),
               until: until === undefined ? null : fromUnixSeconds(until),
               states: states ?? null,
+              withMissing: missing,
             },
           ),
         );
@@ -49,12 +50,13 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
 });
 
 function presentRecovery({ made, ...recovery }: Recovery): Shape<'resources/recovery'> {
-  const { id, count, phase } = recovery;
+  const { id, count, missing, phase } = recovery;
   const isBegun = phase === 'send';
   const isOver = made.pending + made.failing === 0;
   return {
     id,
     count,
+    missing,
     ...made,
     since: unixSeconds(recovery.since),
     until: unixSeconds(recovery.until),

@@ -19,6 +19,7 @@ export function RecoverDialog({ webhookId, close }: { webhookId: number; close: 
   const [since, setSince] = useState<number | null>(() => Math.floor(Date.now() / 1000) - daySeconds);
   const [until, setUntil] = useState<number | null>(null);
   const [states, setStates] = useState<readonly Recoverable[]>(['exhausted', 'cancelled']);
+  const [withMissing, setWithMissing] = useState(false);
   const choose = (state: Recoverable, isWanted: boolean): void =>
     setStates(isWanted ? [...states, state] : states.filter((one) => one !== state));
   async function send(): Promise<void> {
@@ -26,6 +27,7 @@ export function RecoverDialog({ webhookId, close }: { webhookId: number; close: 
       ...(since === null ? {} : { since }),
       ...(until === null ? {} : { until }),
       states: [...states],
+      missing: withMissing,
     } as Body<'POST webhooks/:id/recover'>;
     const { id } = await call('POST webhooks/:id/recover', { id: webhookId, body });
     close();
@@ -61,6 +63,7 @@ export function RecoverDialog({ webhookId, close }: { webhookId: number; close: 
               />
               {problemOf('states') && <small class="problem">{problemOf('states')}</small>}
             </fieldset>
+            <CheckField label="Include events from while it was off" checked={withMissing} onChange={setWithMissing} />
           </>
         )}
       </Form>
@@ -98,6 +101,7 @@ export function RecoveryProgress({ webhookId, id, moved }: Props) {
             <p>
               {value.delivered} delivered, {value.failing} failing, {value.pending} pending, {value.exhausted}{' '}
               exhausted, {value.cancelled} cancelled
+              {value.missing > 0 && `; ${value.missing} from while it was off`}
             </p>
             {isOver(value) && (
               <button type="button" onClick={() => setQuery({ recovery: null })}>
