@@ -643,7 +643,7 @@ export type ReportStep = ("hour" | "day")
  * @minItems 1
  * @maxItems 50
  */
-export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "conversation_typing_on" | "conversation_typing_off" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webhook_disabled" | "webwidget_triggered")[]
+export type Subscriptions = ("conversation_created" | "conversation_updated" | "conversation_status_changed" | "conversation_deleted" | "conversation_typing_on" | "conversation_typing_off" | "message_created" | "message_updated" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "sla_breached" | "webhook_disabled" | "webhook_failing" | "webhook_recovered" | "delivery_exhausted" | "webwidget_triggered")[]
 /**
  * Which of the subscribed events are sent, decided when the event is committed: those that meet `all` conditions, or `any` of them. Null sends all.
  */
@@ -1543,11 +1543,14 @@ export interface Schemas {
 "events/account/conversation_typing_off": ConversationTypingOff
 "events/account/conversation_typing_on": ConversationTypingOn
 "events/account/conversation_updated": ConversationUpdated
+"events/account/delivery_exhausted": DeliveryExhausted
 "events/account/message_created": MessageCreated
 "events/account/message_deleted": MessageDeleted
 "events/account/message_updated": MessageUpdated
 "events/account/sla_breached": SlaBreached
 "events/account/webhook_disabled": WebhookDisabled
+"events/account/webhook_failing": WebhookFailing
+"events/account/webhook_recovered": WebhookRecovered
 "events/account/webwidget_triggered": WebwidgetTriggered
 "events/bot/conversation_opened": BotConversationOpened
 "events/bot/conversation_resolved": BotConversationResolved
@@ -1911,6 +1914,32 @@ status: ConversationStatus
 inbox_id: Id
 }
 /**
+ * A delivery to another webhook was given up: no attempt follows. Said at most 100 times an hour for a webhook; the next event counts the others in `omitted`.
+ */
+export interface DeliveryExhausted {
+event: "delivery_exhausted"
+webhook_id: Id
+webhook: {
+id: Id
+name: (string | null)
+url: string
+}
+delivery_id: Id
+/**
+ * The event that did not arrive.
+ */
+delivery_event: string
+/**
+ * Why the last attempt failed, as in the delivery's record.
+ */
+last_error: (string | null)
+/**
+ * Deliveries of the webhook that were given up before this one, and have no event of their own.
+ */
+omitted: number
+account: Named
+}
+/**
  * What is said, as everybody is told it.
  */
 export interface MessageContentShape {
@@ -1973,6 +2002,44 @@ url: string
  * Why, as the webhook's `disabled_reason` says.
  */
 reason: string
+account: Named
+}
+/**
+ * Every attempt on another webhook has failed for an hour. Said once until it recovers.
+ */
+export interface WebhookFailing {
+event: "webhook_failing"
+webhook_id: Id
+webhook: {
+id: Id
+name: (string | null)
+url: string
+}
+/**
+ * The first failure.
+ */
+since: UnixTime
+/**
+ * Failed attempts since then.
+ */
+failures: number
+account: Named
+}
+/**
+ * Another webhook, which was said to fail, has got a delivery.
+ */
+export interface WebhookRecovered {
+event: "webhook_recovered"
+webhook_id: Id
+webhook: {
+id: Id
+name: (string | null)
+url: string
+}
+/**
+ * When the failures began.
+ */
+since: UnixTime
 account: Named
 }
 /**

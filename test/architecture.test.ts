@@ -39,7 +39,9 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
-  'src/domain/endpoints/notices.ts': 'a sweep: each webhook is told of by a statement of its own',
+  'src/domain/endpoints/digests.ts': 'a sweep: each account is mailed by a transaction of its own',
+  'src/domain/endpoints/exhaustion.ts': 'a sweep: deliveries are told of batch by batch',
+  'src/domain/endpoints/notices.ts': 'a sweep: each webhook is told of by a transaction of its own',
   'src/domain/endpoints/recovery.ts': 'a sweep: each batch of deliveries is a transaction of its own',
   'src/domain/upkeep/activity-counts.ts': 'each batch is one statement, which counts and moves the mark',
   'src/domain/upkeep/conversation-counts.ts':

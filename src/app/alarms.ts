@@ -9,6 +9,8 @@ import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
 import { deleteExpiredSignIns } from '../domain/people/sign-in-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/idempotency-keys.ts';
+import { sendDigests } from '../domain/endpoints/digests.ts';
+import { tellExhausted } from '../domain/endpoints/exhaustion.ts';
 import { tellFailing } from '../domain/endpoints/notices.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
@@ -83,6 +85,8 @@ function finishLeftovers(database: Database): Promise<void> {
     finishBacklogs,
     finishRecoveries,
     tellFailing,
+    tellExhausted,
+    sendDigests,
     eraseExcessAnswers,
     ...counts,
   ];

@@ -27,7 +27,7 @@ import { modelsOf } from './parts/model-servers.ts';
 import { createDemoReceiver } from './parts/demo-receiver.ts';
 import { createServer } from './parts/server.ts';
 import { retire } from './stop-background.ts';
-import { tellingNotices } from './tell-notices.ts';
+import { sendingDigests, tellingNotices } from './tell-notices.ts';
 
 /** All parts of the service. */
 export interface Parts extends Mechanisms {
@@ -94,6 +94,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     servesEngine ? embedder.poke() : ring('embed-articles', clock.now()),
   );
   onAnnounced(databases.requests, 'notice', tellingNotices({ ...mechanisms, database, failed: warn }));
+  onAnnounced(databases.requests, 'digest', sendingDigests({ ...mechanisms, database, failed: warn }));
   onAnnounced(databases.requests, 'snooze', (until) => ring('wake-snoozed', until));
   onAnnounced(databases.requests, 'run', (run) => metrics.ran(run));
   onAnnounced(databases.requests, 'call', (at) => ring('call-scheduled', at));

@@ -1,7 +1,7 @@
-import type { WebhookNotice } from '../events/announcements.ts';
+import type { WebhookDigest, WebhookNotice } from '../events/announcements.ts';
 import type { Logger } from 'pino';
 import { findAdministrators } from '../domain/endpoints/notices.ts';
-import type { Mailer } from '../lib/mail.ts';
+import type { Mail, Mailer } from '../lib/mail.ts';
 import type { Database } from '../postgres/database.ts';
 
 interface Telling {
@@ -11,25 +11,49 @@ interface Telling {
   failed: (error: unknown) => void;
 }
 
-/** Logs notices about webhooks and, where there is a mail server, sends them to the administrators of their account. */
-export function tellingNotices({ database, log, mailer, failed }: Telling): (notice: WebhookNotice) => void {
+/**
+ * Logs notices about webhooks. Where there is a mail server, tells the administrators of the account at once that one was switched
+ * off; that one fails is in the digest.
+ */
+export function tellingNotices({ log, ...telling }: Telling): (notice: WebhookNotice) => void {
   return ({ what, account, webhook, reason }) => {
     const message = what === 'disabled' ? `webhook switched off: ${reason}` : 'webhook has been failing for an hour';
     log.warn({ account: account.id, webhook: webhook.id, reason }, message);
-    if (!mailer.sends) return;
+    if (what !== 'disabled') return;
     const called = webhook.name === null ? `webhook ${webhook.id}` : `webhook ${webhook.id} (${webhook.name})`;
-    const subject = what === 'disabled' ? `The ${called} was switched off` : `The ${called} fails`;
     const text = [
       `Account: ${account.name}`,
       `Address: ${webhook.url}`,
       `${reason}.`,
       '',
-      what === 'disabled'
-        ? 'It gets nothing until it is switched on again (PATCH with "active": true). What it missed can be sent then (POST …/recover).'
-        : 'Its deliveries are tried again for about 3 days. After 5 days of nothing but failures it is switched off.',
+      'It gets nothing until it is switched on again (PATCH with "active": true). What it missed can be sent then (POST …/recover).',
     ].join('\n');
-    findAdministrators(database.sql, account.id)
-      .then((people) => people.forEach((to) => mailer.tell({ to, subject, text })))
-      .catch(failed);
+    mailAdministrators(telling, account.id, { subject: `The ${called} was switched off`, text });
   };
+}
+
+/** Mails digests about webhooks to the administrators of their account, where there is a mail server. */
+export function sendingDigests(telling: Omit<Telling, 'log'>): (digest: WebhookDigest) => void {
+  return ({ account, lines }) => {
+    const text = [
+      `Account: ${account.name}`,
+      '',
+      ...lines,
+      '',
+      'Failed deliveries are tried again for about 3 days. After 5 days of nothing but failures a webhook is switched off.',
+      'What was given up can be sent again (POST …/recover). You get this mail once a day at most.',
+    ].join('\n');
+    mailAdministrators(telling, account.id, { subject: `Webhooks of ${account.name}`, text });
+  };
+}
+
+function mailAdministrators(
+  { database, mailer, failed }: Omit<Telling, 'log'>,
+  accountId: number,
+  mail: Pick<Mail, 'subject' | 'text'>,
+): void {
+  if (!mailer.sends) return;
+  findAdministrators(database.sql, accountId)
+    .then((people) => people.forEach((to) => mailer.tell({ to, ...mail })))
+    .catch(failed);
 }

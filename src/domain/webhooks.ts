@@ -140,6 +140,7 @@ export async function endWebhookSecret(tx: Transaction, id: number, secretId: nu
 export async function deleteWebhook(tx: Transaction, id: number): Promise<void> {
   const { accountId } = await readWebhook(tx.sql, tx.account.id, id);
   await deleteRows(tx.sql, Webhook, { id, accountId });
+  await tx.sql('DELETE FROM webhook_notices WHERE account_id = $1 AND webhook_id = $2', [accountId, id]);
   await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_gone', { ...personOf(tx.actor), kind: 'webhook_deleted' });
 }
 
@@ -164,7 +165,7 @@ export async function disableWebhook(
   if (switchedOff === 0) return false;
   const { name = null } = await readWebhook(tx.sql, tx.account.id, id);
   const webhook = { id, name, url: url ?? '' };
-  tx.record('webhook_disabled', { disabled: { webhook, reason }, account: tx.account });
+  tx.record('webhook_disabled', { webhook, reason, account: tx.account });
   tx.announce('notice', { account: tx.account, what: 'disabled', webhook, reason });
   await cancelBacklog(tx, { kind: 'webhook', id }, 'endpoint_disabled', { kind });
   return true;

@@ -15,6 +15,7 @@ export interface Announcements {
   articles: null;
   run: RunFigures;
   notice: WebhookNotice;
+  digest: WebhookDigest;
 }
 
 /** A run of a bot that was recorded. */
@@ -30,6 +31,12 @@ export interface WebhookNotice {
   account: { id: number; name: string };
   webhook: { id: number; name: string | null; url: string };
   reason: string;
+}
+
+/** Changes of an account's webhooks since the last digest, a line each. */
+export interface WebhookDigest {
+  account: { id: number; name: string };
+  lines: readonly string[];
 }
 
 /** Announces work that has been committed; within a transaction, use Transaction.announce. */

@@ -31,10 +31,21 @@ export interface ScheduledCall {
   at: Date;
 }
 
-/** A webhook that the service has switched off, and why. */
-interface DisabledWebhook {
-  webhook: { id: number; name: string | null; url: string };
-  reason: string;
+/** A webhook that an event is about. */
+export interface WebhookSubject {
+  id: number;
+  name: string | null;
+  url: string;
+}
+
+/** A delivery that was given up. */
+export interface ExhaustedDelivery {
+  id: number;
+  /** The event that did not arrive. */
+  event: string;
+  lastError: string | null;
+  /** How many others of the webhook were given up before it without an event of their own. */
+  omitted: number;
 }
 
 /** The records that an event is about, in their state after the change. */
@@ -47,7 +58,12 @@ export interface Subject {
   breach?: SlaBreach;
   session?: StartedSession;
   scheduled?: ScheduledCall;
-  disabled?: DisabledWebhook;
+  webhook?: WebhookSubject;
+  /** Why the service has switched the webhook off. */
+  reason?: string;
+  exhausted?: ExhaustedDelivery;
+  /** Since when the webhook fails, or failed, and how often it did so far. */
+  failing?: { since: Date; failures: number };
   /** The contact that a deleted one was merged into. */
   mergedInto?: number;
 }
@@ -94,7 +110,28 @@ const deletedContact: Build = (subject) => {
   const merged = mergedInto === undefined ? {} : { merged_into_id: mergedInto };
   return { id, account_id: accountId, ...merged, account: need(subject.account) };
 };
-const disabledWebhook: Build = ({ disabled, account }) => ({ ...need(disabled), account: need(account) });
+const disabledWebhook: Build = ({ webhook, reason, account }) => ({
+  webhook: need(webhook),
+  reason: need(reason),
+  account: need(account),
+});
+const aboutWebhook = ({ webhook, account }: Subject) => ({
+  webhook_id: need(webhook).id,
+  webhook: need(webhook),
+  account: need(account),
+});
+const exhaustedDelivery: Build = (subject) => {
+  const { id, event, lastError, omitted } = need(subject.exhausted);
+  return { ...aboutWebhook(subject), delivery_id: id, delivery_event: event, last_error: lastError, omitted };
+};
+const failingWebhook: Build = (subject) => {
+  const { since, failures } = need(subject.failing);
+  return { ...aboutWebhook(subject), since: unixSeconds(since), failures };
+};
+const recoveredWebhook: Build = (subject) => ({
+  ...aboutWebhook(subject),
+  since: unixSeconds(need(subject.failing).since),
+});
 const botLifecycle: Build = (subject) => botConversation(need(subject.conversation));
 
 const typing: Build = (subject) => typingContact(need(subject.conversation));
@@ -126,6 +163,9 @@ export const catalog = {
   sla_breached: { account: breach },
   schedule: { bot: scheduled },
   webhook_disabled: { account: disabledWebhook },
+  webhook_failing: { account: failingWebhook },
+  webhook_recovered: { account: recoveredWebhook },
+  delivery_exhausted: { account: exhaustedDelivery },
   webwidget_triggered: {
     account: (subject) => accountSession(need(subject.session)),
     bot: (subject) => botSession(need(subject.session)),
@@ -134,6 +174,9 @@ export const catalog = {
 
 export type EventName = keyof typeof catalog;
 export type Audience = 'account' | 'bot';
+
+/** Events about how deliveries go: of their own deliveries none is told. */
+export const deliveryEvents: readonly EventName[] = ['delivery_exhausted', 'webhook_failing', 'webhook_recovered'];
 
 /** The fleeting events: see Entry. */
 export const fleetingEvents = (Object.keys(catalog) as EventName[]).filter(isFleeting);

@@ -56,9 +56,8 @@ export function eventOf(
 }
 
 // A deletion event has no foreign key to the deleted row: the cascade would delete the event too.
-function placeOf(name: EventName, { conversation, contact, disabled }: Subject) {
-  if (disabled)
-    return { conversationId: null, contactId: null, lane: { kind: 'webhook' as const, id: disabled.webhook.id } };
+function placeOf(name: EventName, { conversation, contact, webhook }: Subject) {
+  if (webhook) return { conversationId: null, contactId: null, lane: { kind: 'webhook' as const, id: webhook.id } };
   const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
   if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);
   const { ends }: Entry = catalog[name];

@@ -48,6 +48,7 @@ const triggered = 'refuse_foreign_agent_bot';
 /** Tenant tables that refer to nothing: rows of a moment, whose reader looks for what they name. */
 const queues: Readonly<Record<string, string>> = {
   unplaced_events: 'placing leaves out events that are gone',
+  exhausted_deliveries: 'reporting leaves out deliveries that are gone',
 };
 /** Uniqueness over all tenants, and why. */
 const globallyUnique: Readonly<Record<string, string>> = {

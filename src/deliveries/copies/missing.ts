@@ -28,7 +28,8 @@ const isWanted = (leftOut: string): string => `e.account_payload IS NOT NULL AND
   AND e.name = ANY (w.subscriptions) AND NOT e.name = ANY (${leftOut}) AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)
   AND (SELECT d.id FROM deliveries d WHERE d.account_id = t.account_id AND d.event_id = e.id
     AND d.endpoint_kind || '' = 'webhook' AND d.endpoint_id + 0 = w.id LIMIT 1) IS NULL
-  AND ${subjectId} IS NOT NULL AND NOT (${subjectKind} = 'webhook' AND ${subjectId} = w.id)`;
+  AND ${subjectId} IS NOT NULL AND NOT (${subjectKind} = 'webhook' AND ${subjectId} = w.id)
+  AND (w.filter IS NULL OR passes_filter(w.filter, e.facts::jsonb))`;
 
 /** SQL of the first position whose event is not older than `moment` of the recovery `t`, found by halving the feed. */
 const positionOf = (moment: string): string => `
@@ -46,7 +47,7 @@ const positionOf = (moment: string): string => `
   )
   SELECT coalesce(min(high), 1) FROM search`;
 
-// What is committed and has no position yet is looked at as well: its webhook may have been switched on just now.
+// Events without a position yet are looked at as well: their webhook may have been switched on just now.
 const lookedAt = (limit: number, bound = ''): string => `
   SELECT f.position, f.event_id FROM task t CROSS JOIN LATERAL (
     SELECT f.position, f.event_id FROM event_feed f WHERE f.account_id = t.account_id AND f.position > t.through_position ${bound}

@@ -100,7 +100,7 @@ const expressions = `
     SELECT e.id AS event_id, w.id AS endpoint_id, e.lane_kind AS subject_kind, e.lane_id AS subject_id,
       ${formatFor('w.format')} AS format, w.filter IS NULL OR passes_filter(w.filter, e.facts::jsonb) AS passes
     FROM happened e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
-      AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id)
+      AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id) AND NOT (e.lane_kind = 'webhook' AND e.lane_id = w.id)
     WHERE e.account_payload IS NOT NULL
   ), written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,

@@ -63,7 +63,7 @@ const expressions = ({ going = '', released = '' } = {}): string => `
       finished_at = CASE WHEN r.state <> 'pending' OR d.is_answered THEN now() END
     FROM free JOIN result r ON r.lane_id = free.id AND r.token = free.token
     WHERE d.id = r.id AND d.lease_token = r.token AND d.state = 'pending'
-    RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.attempt, d.failures, d.next_attempt_at, d.state,
+    RETURNING d.account_id, d.id, d.lane_id, d.event_id, d.trigger, d.attempt, d.failures, d.next_attempt_at, d.state,
       r.state AS outcome, r.status, r.error_code, r.duration_ms, r.response_body, r.wire, d.endpoint_kind, d.endpoint_id, r.token,
       r.goes_on, free.leased_until
   ), logged AS (
@@ -72,6 +72,9 @@ const expressions = ({ going = '', released = '' } = {}): string => `
     SELECT account_id, id, attempt, CASE outcome WHEN 'delivered' THEN 'delivered' ELSE 'failed' END, status, error_code,
       duration_ms, response_body, wire::json
     FROM finished
+  ), given_up AS (
+    INSERT INTO exhausted_deliveries (account_id, webhook_id, delivery_id) SELECT account_id, endpoint_id, id FROM finished
+    WHERE state = 'exhausted' AND endpoint_kind = 'webhook' AND trigger <> 'test'
   ), ${going} released AS (
     UPDATE lanes SET lease_token = NULL, due_at = due.at
     FROM (

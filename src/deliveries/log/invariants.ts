@@ -9,7 +9,9 @@ const judged = `
     SELECT e.account_id, e.id, e.name, e.inbox_id, e.bot_id, e.bot_payload IS NOT NULL AND e.bot_silence IS NULL AS to_bot,
       coalesce(e.webhook_epoch, (SELECT max(v.epoch) FROM webhook_versions v
         WHERE v.account_id = e.account_id AND v.created_at <= e.created_at), 0) AS epoch,
-      e.account_payload IS NOT NULL AS to_webhooks, e.facts, coalesce(e.left_out, '{}') AS left_out
+      e.account_payload IS NOT NULL AS to_webhooks, e.facts, coalesce(e.left_out, '{}') AS left_out,
+      CASE WHEN e.name ~ '^(webhook_(disabled|failing|recovered)|delivery_exhausted)$'
+        THEN (e.account_payload #>> '{webhook,id}')::bigint END AS about_webhook
     FROM events e WHERE NOT e.is_test
   ), subscribed AS (
     SELECT j.account_id, j.id AS event_id, v.webhook_id, v.webhook_id <> ALL (j.left_out) AS is_sent,
@@ -18,7 +20,7 @@ const judged = `
       SELECT DISTINCT ON (webhook_id) webhook_id, active, subscriptions, inbox_id, filter FROM webhook_versions v
       WHERE v.account_id = j.account_id AND v.epoch <= j.epoch ORDER BY webhook_id, epoch DESC) v
     WHERE j.to_webhooks AND v.active AND j.name = ANY (v.subscriptions)
-      AND (v.inbox_id IS NULL OR v.inbox_id = j.inbox_id)
+      AND (v.inbox_id IS NULL OR v.inbox_id = j.inbox_id) AND v.webhook_id IS DISTINCT FROM j.about_webhook
   ), wanted AS (
     SELECT account_id, event_id, 'webhook' AS endpoint_kind, webhook_id AS endpoint_id FROM subscribed WHERE is_sent
     UNION ALL

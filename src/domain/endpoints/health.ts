@@ -9,6 +9,7 @@ import {
   type HealthChange,
 } from '../../deliveries/core/circuit.ts';
 import { disableWebhook } from '../webhooks.ts';
+import { tellRecovered } from './notices.ts';
 
 /** A finished attempt on an endpoint. */
 export interface AttemptOnEndpoint {
@@ -71,6 +72,7 @@ export async function learnFrom(tx: Transaction, attempt: AttemptOnEndpoint): Pr
     health.circuitProbeAt,
   ]);
   if (change === 'expired') await switchOff(tx, attempt.endpoint);
+  if (kind === 'webhook' && attempt.outcome === 'delivered') await tellRecovered(tx, id);
   return change;
 }
 

@@ -117,6 +117,12 @@ describe('a recovery of missing events', () => {
     expect((await recover(webhook)).count).to.equal(1);
     await sending.receiver.waitFor(1);
     expect(sending.contents).to.deep.equal(['of this inbox']);
+    const filter = { all: [{ attribute: 'inbox_id', operator: 'not_equal_to', values: [inboxId] }] };
+    const filtered = await sending.made('webhooks', { url: sending.receiver.url, subscriptions, filter });
+    expect((await recover(filtered)).missing).to.equal(1);
+    await sending.receiver.waitFor(2);
+    expect(sending.contents).to.deep.equal(['of this inbox', 'of another inbox']);
+    await sending.app.delete(`webhooks/${filtered.id}`);
     // Of all inboxes: both are switched off by their receiver, one after the other.
     sending.receiver.answerWith((_, response) => response.writeHead(410).end());
     const off = ({ id: which }: Body) =>

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { sendDigests } from '../../../src/domain/endpoints/digests.ts';
 import { tellFailing } from '../../../src/domain/endpoints/notices.ts';
 import { TestApp } from '../../support/app.ts';
 import { MailServer } from '../../support/mail-server.ts';
@@ -109,6 +110,8 @@ describe('notices about webhooks', () => {
     await app.post(`webhooks/${paused.id}/resume`);
     await tellFailing(app.app.database);
     expect(linesOf(paused.id)).to.deep.equal([]);
+    await app.query('UPDATE webhook_digests SET mailed_at = NULL');
+    await sendDigests(app.app.database);
     await app.eventually(async () => mail.received.length === 2);
     // It recovered, and fails again.
     await app.query(`UPDATE webhooks SET failing_told_at = now() - interval '3 hours' WHERE id = $1`, [webhook.id]);

@@ -1,6 +1,7 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
 import { resend } from '../../../domain/endpoints/requested-deliveries.ts';
 import { readWebhook } from '../../../domain/webhooks.ts';
+import { codesOf } from '../../../deliveries/core/error-class.ts';
 import { findDelivery } from '../../../deliveries/log/attempts.ts';
 import { findReceivers, knowsEvent, type EventReceiver } from '../../../deliveries/log/event-receivers.ts';
 import { knowsConversation, listDeliveries, type LogFilter } from '../../../deliveries/log/log.ts';
@@ -14,7 +15,7 @@ import type { Sql } from '../../../postgres/sql.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentStretch, readCursor } from '../../cursor.ts';
 import { requireEventNames } from '../../event-names.ts';
-import { codesOf, presentDelivery, presentDetail } from './delivery-records.ts';
+import { presentDelivery, presentDetail } from './delivery-records.ts';
 import { presentLogged } from './endpoint-verbs.ts';
 
 const base = '/api/v1/accounts/:account_id';

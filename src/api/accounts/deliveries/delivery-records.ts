@@ -1,12 +1,12 @@
 import { messageIdOf } from '../../../deliveries/core/sign.ts';
 import type { DeliveryDetail, LoggedAttempt } from '../../../deliveries/log/attempts.ts';
+import { errorClassOf } from '../../../deliveries/core/error-class.ts';
 import type { LoggedDelivery } from '../../../deliveries/log/log.ts';
 import type { Wait } from '../../../deliveries/log/waits.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 
 type Attempt = Shape<'resources/delivery-detail'> extends { attempts: (infer One)[] } ? One : never;
-type ErrorClass = NonNullable<Attempt['error']>['class'];
 
 /** A delivery in lists, with what it waits for. */
 export function presentDelivery(delivery: LoggedDelivery, wait: Wait | undefined): Shape<'resources/delivery'> {
@@ -33,7 +33,7 @@ function present({ endpoint, event, ...delivery }: LoggedDelivery, wait: Wait | 
     state: delivery.state,
     trigger: delivery.trigger,
     last_status: delivery.lastStatus,
-    last_error: delivery.lastError && (classes[delivery.lastError] ?? delivery.lastError),
+    last_error: delivery.lastError && (errorClassOf(delivery.lastError) ?? delivery.lastError),
     next_attempt_at: unixSecondsOrNull(delivery.nextAttemptAt),
     waits_for: wait
       ? { reason: wait.reason, delivery_id: wait.deliveryId, until: unixSecondsOrNull(wait.until) }
@@ -41,26 +41,6 @@ function present({ endpoint, event, ...delivery }: LoggedDelivery, wait: Wait | 
     cancelled_by: delivery.cancelledBy,
     created_at: unixSeconds(delivery.createdAt),
   };
-}
-
-// All other codes are reasons of the service, or of a bot inside it.
-const classes: Readonly<Record<string, ErrorClass>> = {
-  dns: 'dns',
-  connect: 'connect',
-  tls: 'tls',
-  timeout: 'timeout',
-  blocked_address: 'blocked_address',
-  bad_status: 'bad_status',
-  headers_overflow: 'too_large',
-  reset: 'reset',
-  bad_response: 'unknown',
-  bad_request: 'unknown',
-  bad_url: 'unknown',
-};
-
-/** The codes of errors that are presented as this class. */
-export function codesOf(errorClass: ErrorClass): string[] {
-  return Object.keys(classes).filter((code) => classes[code] === errorClass);
 }
 
 function presentAttempt(attempt: LoggedAttempt, body: string): Attempt {
@@ -83,7 +63,7 @@ function presentAttempt(attempt: LoggedAttempt, body: string): Attempt {
 
 function errorOf({ outcome, errorCode, errorDetail, status }: LoggedAttempt): Attempt['error'] {
   if (outcome === 'delivered') return null;
-  const known = errorCode === null ? undefined : classes[errorCode];
+  const known = errorCode === null ? undefined : errorClassOf(errorCode);
   // Attempts of earlier versions may have no detail.
   const detail = (known === 'bad_status' && status !== null ? String(status) : errorDetail) || (errorCode ?? 'unknown');
   return { class: known ?? 'unknown', detail };

@@ -68,6 +68,15 @@ export const deliveries = `
     CONSTRAINT backlog_tasks_cancelled CHECK ((task = 'cancel') = (through IS NOT NULL AND reason IS NOT NULL))
   );
 
+  -- Deliveries to webhooks that were given up, until they are reported. No references: it is written for each, and its reader
+  -- leaves out what is gone.
+  CREATE TABLE exhausted_deliveries (
+    account_id bigint NOT NULL,
+    webhook_id bigint NOT NULL,
+    delivery_id bigint NOT NULL,
+    PRIMARY KEY (account_id, webhook_id, delivery_id)
+  );
+
   -- A recovery sends again what an endpoint did not get since a moment: it gathers copies of those deliveries, up to
   -- \`through_at\` and \`through_id\` so far, in lanes of its own (\`side\` is its negative id), and releases these lanes when all
   -- are there; it is stopped when the endpoint is switched off meanwhile. \`missing\`, where it was asked for, counts events

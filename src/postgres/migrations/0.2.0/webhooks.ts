@@ -45,6 +45,25 @@ export const webhooks = `
   INSERT INTO webhook_versions (account_id, webhook_id, epoch, active, subscriptions, inbox_id)
     SELECT account_id, id, 1, active, subscriptions, inbox_id FROM webhooks;
 
+  -- Notices about a webhook: since when it fails, as long as nobody was told that it recovered; and how many deliveries were
+  -- reported as given up since \`window_at\`, and how many were not.
+  CREATE TABLE webhook_notices (
+    account_id bigint NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    webhook_id bigint NOT NULL,
+    failing_since timestamptz,
+    window_at timestamptz NOT NULL DEFAULT now(),
+    told integer NOT NULL DEFAULT 0,
+    omitted bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, webhook_id)
+  );
+  -- The mail to administrators about such notices, once a day at most: \`since\` is the first that was not mailed.
+  CREATE TABLE webhook_digests (
+    account_id bigint PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,
+    since timestamptz,
+    mailed_at timestamptz
+  );
+  CREATE INDEX webhook_digests_due ON webhook_digests (account_id) WHERE since IS NOT NULL;
+
   CREATE FUNCTION keep_webhook_version() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
     w webhooks := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
