@@ -1574,6 +1574,7 @@ export interface Schemas {
 "requests/article.update": UpdateArticle
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
+"requests/bot.call": CallAsAgentBot
 "requests/bot.evals": KeepEvalsOfAgentBot
 "requests/bot.try": TryAgentBot
 "requests/bot.unanswered.query": BotUnansweredQuery
@@ -1673,6 +1674,7 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/bot-call": BotCall
 "resources/bot-evals-kept": KeptBotEvals
 "resources/bot-evals": BotEvals
 "resources/bot-trial": BotTrial
@@ -2478,6 +2480,19 @@ attribute_display_type?: AttributeDisplayType
  * @maxItems 100
  */
 attribute_values?: string[]
+[k: string]: unknown
+}
+/**
+ * A call of a bot to the service, in no run.
+ */
+export interface CallAsAgentBot {
+name: ("llm.chat" | "kb.search")
+/**
+ * As the bot gives it to `ctx.llm.chat` or `ctx.kb.search`.
+ */
+input: {
+[k: string]: unknown
+}
 [k: string]: unknown
 }
 /**
@@ -3865,6 +3880,31 @@ highlight: string
 export interface CustomAttributeDefinitionList {
 payload: CustomAttributeDefinition[]
 meta: PageMeta
+}
+/**
+ * An answer as the bot would get it.
+ */
+export interface BotCall {
+/**
+ * The answer; null beside an error.
+ */
+output: ({
+[k: string]: unknown
+} | unknown[] | null)
+/**
+ * The error that the bot would get; null beside an answer.
+ */
+error: ({
+code: string
+message: string
+} | null)
+/**
+ * Tokens of the model.
+ */
+usage: {
+prompt_tokens: number
+completion_tokens: number
+}
 }
 /**
  * Results that are kept now, and how they differ from those before.
@@ -5463,7 +5503,7 @@ export interface Settings {
   readonly llmBaseUrl: string | null;
   /** Its API key. */
   readonly llmApiKey: string | null;
-  /** The model that it is asked for. Needed with `LLM_BASE_URL`. */
+  /** The model that it is asked for. Needed with `LLM_BASE_URL`. Set `LLM_EMBEDDING_MODEL` too: AI bots then answer more questions. */
   readonly llmModel: string | null;
   /** Longest time for an answer of a model, in milliseconds, with the second attempt after a failure. */
   readonly llmTimeoutMs: number;
@@ -5471,7 +5511,7 @@ export interface Settings {
   readonly llmRunMs: number;
   /** Tokens that a model may write for one answer. */
   readonly llmMaxTokens: number;
-  /** The model of that server for embeddings, by which articles are also found by what they mean. Without it they are found by their words. */
+  /** The model of that server for embeddings, by which articles are also found by what they mean: AI bots then answer questions in other words than those of the articles. Recommended with `LLM_MODEL`. Without it articles are found by their words. */
   readonly llmEmbeddingModel: string | null;
   /** Cosine similarity from which on a passage is found by what it means, and answers, in hundredths. It depends on the model. */
   readonly llmEmbeddingSimilarity: number;

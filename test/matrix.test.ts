@@ -75,6 +75,7 @@ const table = `
   GET    plugins                                                  200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/usage                                     200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/try                                       200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   agent_bots/:id/calls                                     200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agent_bots/:id/evals                                     201  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/unanswered                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/runs                                      200  200 200  200 403 403   404  404  404   401  401  401 401

@@ -34,6 +34,7 @@ import { searchRoutes } from './accounts/conversations/search.ts';
 import { signInRoutes } from './service/sign-in.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/people/teams.ts';
+import { callRoutes } from './accounts/bots/calls.ts';
 import { evalRoutes } from './accounts/bots/evals.ts';
 import { usageRoutes } from './accounts/bots/usage.ts';
 import { webhookRoutes } from './accounts/deliveries/webhooks.ts';
@@ -51,6 +52,7 @@ export const routes: readonly Route[] = [
   ...agentBotRoutes,
   ...usageRoutes,
   ...evalRoutes,
+  ...callRoutes,
   ...servingBotRoutes,
   ...runRoutes,
   ...pluginRoutes,

@@ -12,6 +12,7 @@ import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { countBotReplies } from '../records/messages/bot-replies.ts';
 import { findApprovedHosts } from '../domain/bots/tools/checks.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
+import { createBotCalls } from '../runs/call-as-bot.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
 import { createTrials } from '../testing/trial.ts';
@@ -81,7 +82,9 @@ export function compose(mechanisms: Mechanisms): Parts {
     migrated: () => void upgrade.look().catch(warn),
   });
   const receiver = createDemoReceiver(mechanisms);
-  const http = createServer(mechanisms, { streams, metrics, questions, tryBot: trialsOf(mechanisms, doors), receiver });
+  const tryBot = trialsOf(mechanisms, doors);
+  const callAsBot = createBotCalls({ ...doors, plugins: mechanisms.plugins, clock });
+  const http = createServer(mechanisms, { streams, metrics, questions, tryBot, callAsBot, receiver });
   onAnnounced(databases.requests, 'committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);

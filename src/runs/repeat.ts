@@ -46,8 +46,8 @@ export async function repeat(
     seed,
     now,
     ...(history ? { history: history.output } : {}),
-    recall: (call) => {
-      const answer = find(call);
+    recall: async (call) => {
+      const answer = await find(call);
       if (!answer) unanswered ??= call;
       return answer;
     },

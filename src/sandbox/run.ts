@@ -159,8 +159,10 @@ export interface RecordedCall {
   ms: number;
 }
 
+type Recalled = Pick<RecordedCall, 'output' | 'error'> | null;
+
 /** Finds the recorded answer to a call; null when there is none, which ends the run as `forbidden_action`. */
-export type Recall = (call: Pick<RecordedCall, 'name' | 'input'>) => Pick<RecordedCall, 'output' | 'error'> | null;
+export type Recall = (call: Pick<RecordedCall, 'name' | 'input'>) => Recalled | Promise<Recalled>;
 
 /** The result of a run. `actions` is empty unless the outcome is `ok`. */
 export interface RunResult {

@@ -55,6 +55,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST articles/import': always,
   'POST runs/:id/replay': always,
   'POST agent_bots/:id/try': always,
+  'POST agent_bots/:id/calls': always,
   'POST agent_bots/:id/evals': always,
   'POST events/ticket': always,
   'PATCH inboxes/:id': always,

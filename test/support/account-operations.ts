@@ -82,6 +82,7 @@ export const accountOperations: Record<string, Prepare> = {
   'DELETE agent_bots/:id': on(newBot),
   'GET agent_bots/:id/usage': ({ bot }) => ({ at: { id: bot.id } }),
   'POST agent_bots/:id/try': on(newAiBot, () => ({ question: 'Hello?' })),
+  'POST agent_bots/:id/calls': on(newAiBot, () => ({ name: 'kb.search', input: { query: 'Hello?' } })),
   'POST agent_bots/:id/evals': on(newBot, () => ({ results: [{ question: 'Hi', passed: true, got: 'no reply' }] })),
   'GET agent_bots/:id/unanswered': ({ bot }) => ({ at: { id: bot.id } }),
   'GET agent_bots/:id/runs': ({ bot }) => ({ at: { id: bot.id } }),

@@ -167,6 +167,7 @@ export interface Operations {
   'POST /sign_in': { body: 'requests/sign-in'; reply: 'resources/sign-in' };
   'POST actions/contact_merge': { body: 'requests/contact.merge'; reply: 'resources/contact' };
   'POST agent_bots': { body: 'requests/agent-bot.create'; reply: 'resources/agent-bot-with-secrets' };
+  'POST agent_bots/:id/calls': { body: 'requests/bot.call'; reply: 'resources/bot-call' };
   'POST agent_bots/:id/cancel_pending': { reply: 'resources/cancelled-deliveries' };
   'POST agent_bots/:id/evals': { body: 'requests/bot.evals'; reply: 'resources/bot-evals-kept' };
   'POST agent_bots/:id/pause': { reply: 'resources/agent-bot' };

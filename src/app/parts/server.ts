@@ -44,13 +44,14 @@ interface ServedParts {
   metrics: Metrics;
   questions: Questions;
   tryBot: OutsideServices['tryBot'];
+  callAsBot: OutsideServices['callAsBot'];
   receiver: ReceiverServer | null;
 }
 
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(
   mechanisms: Mechanisms,
-  { streams, metrics, questions, tryBot, receiver }: ServedParts,
+  { streams, metrics, questions, tryBot, callAsBot, receiver }: ServedParts,
 ): HttpServer {
   const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
@@ -75,6 +76,7 @@ export function createServer(
         readMeaning: questions.read,
         replay: (recorded) => replayer.replay(recorded),
         tryBot,
+        callAsBot,
         secretBox,
         random,
         ...mailOf(mailer, config),

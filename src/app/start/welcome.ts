@@ -41,7 +41,7 @@ export function welcome({ config, url, seeded, consoleLink }: Welcome): string {
     const command = commandFor(config.dataDir, 'npx switchboard token');
     lines.push('', `Lost the administrator's access token? With this service's settings, ${command} makes another.`);
   }
-  return [...lines, ...demoHint(config), '', ''].join('\n');
+  return [...lines, ...embeddingHint(config), ...demoHint(config), '', ''].join('\n');
 }
 
 /**
@@ -62,7 +62,12 @@ export function welcomeToTerminal({ config, url, seeded, doors }: Welcome): stri
     const command = commandFor(config.dataDir, 'npx switchboard token');
     lines.push('', `Lost the administrator's access token? This makes another:`, `  ${command}`);
   }
-  return [...lines, ...demoHint(config), '', ''].join('\n');
+  return [...lines, ...embeddingHint(config), ...demoHint(config), '', ''].join('\n');
+}
+
+function embeddingHint({ llmBaseUrl, llmEmbeddingModel }: Config): string[] {
+  if (llmBaseUrl === null || llmEmbeddingModel !== null) return [];
+  return ['', 'AI bots answer more questions with an embedding model too: set LLM_EMBEDDING_MODEL.'];
 }
 
 function demoHint({ demo, dataDir }: Config): string[] {

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../lib/operator-error.ts';
-import { ServiceRefusal, type CallService } from '../../lib/service-client.ts';
+import type { CallService } from '../../lib/service-client.ts';
 import { printable } from '../../lib/text/printable.ts';
 import type { Shape } from '../../schemas.ts';
+import { patiently } from '../patiently.ts';
 import { readList, serviceOf, type ServiceOptions } from '../service.ts';
 import { printAnswer } from '../terminal/print.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
@@ -22,8 +22,6 @@ const failedCode = 1;
 const unusableCode = 2;
 /** Questions under way at once. */
 const atOnce = 4;
-const busyPauseMs = 2000;
-const maxBusyPauses = 30;
 const maxKeptChars = 400;
 
 /**
@@ -106,19 +104,6 @@ async function askOne({ call, path }: Asked, asked: EvalCase): Promise<EvalResul
   const replies = trial.replies.map(({ content }) => content);
   const { question, expect } = asked;
   return { question, expect, passed: trial.passed === true, got, replies, handed_off, handoff_reason, tools };
-}
-
-/** Asks again where the service is busy, or the token's requests of a minute are used up. */
-async function patiently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  for (let pauses = 0; ; pauses += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      const isBusy = error instanceof ServiceRefusal && (error.status === 429 || error.status === 503);
-      if (!isBusy || pauses === maxBusyPauses) throw error;
-      await wait(busyPauseMs);
-    }
-  }
 }
 
 function cut(text: string): string {

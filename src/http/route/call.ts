@@ -12,6 +12,7 @@ import type { UpgradeWatch } from '../../postgres/upgrade-watch.ts';
 import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
+import type { CallAsBot } from '../../runs/call-as-bot.ts';
 import type { TryBot } from '../../runs/trial.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { ReadArchive } from '../../packages/archive/archive.ts';
@@ -69,6 +70,8 @@ export interface OutsideServices extends Services {
   replay: Replayer['replay'];
   /** Runs a bot on a message of no conversation. Errors: 503 while too many are tried. */
   tryBot: TryBot;
+  /** Asks models and the knowledge base as a bot, in no run. Errors: 503 while too many are asked. */
+  callAsBot: CallAsBot;
 }
 
 type NameIn<Path extends string> = Path extends `${string}:${infer Rest}`

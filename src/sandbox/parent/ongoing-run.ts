@@ -136,7 +136,7 @@ export class OngoingRun {
     const { request: run, signal } = this;
     const { recall } = run;
     const asked = requests.map(boundedRequest);
-    if (recall) return recallAnswers(asked, recall) ?? { forbidden: 'The record has no answer to this call' };
+    if (recall) return (await recallAnswers(asked, recall)) ?? { forbidden: 'The record has no answer to this call' };
     if (this.#asks.length === 0) this.#hold(this.input.length);
     const hold = (chars: number): void => this.#hold(chars);
     return answerCalls(asked, { hostCalls: this.#hostCalls, run, signal, charsLeft: this.#charsLeft, hold });

@@ -7,7 +7,8 @@ import { createSandbox } from '../../../sandbox/parent/pool.ts';
 import type { Sandbox } from '../../../sandbox/run.ts';
 import { printAnswer } from '../../terminal/print.ts';
 import { serviceOf, type ServiceOptions } from '../../service.ts';
-import { compareRun, type ComparedRun } from './compare-run.ts';
+import { compareRun, type Candidate, type ComparedRun } from './compare-run.ts';
+import { LiveModel, tellLive, type LiveReport } from './live-model.ts';
 import { ProgressBar } from '../../terminal/progress-bar.ts';
 import { findBots, readRuns, timeOf, type ListedRun, type RunSelection } from './runs-of-plugin.ts';
 
@@ -15,6 +16,10 @@ export interface BacktestOptions extends ServiceOptions, RunSelection {
   since: number;
   /** The highest number of runs. */
   limit: number;
+  /** Ask the model anew, in place of its recorded answers. */
+  liveModel?: boolean;
+  /** Tokens of the model after which no more is asked. */
+  maxTokens: number;
 }
 
 /** The runs of a conversation that would end differently. */
@@ -34,8 +39,12 @@ interface Backtest {
   erased: number;
   skipped: boolean;
   conversations: ComparedConversation[];
+  /** Null where the model was not asked anew. */
+  live_model: LiveReport | null;
 }
 
+/** Runs at once whose model is asked anew. */
+const liveAtOnce = 2;
 const sandboxOptions = { size: 2, queueLimit: 100, maxRssMb: 256 };
 
 /** The command `plugin backtest`: repeats recorded runs with the version in a folder, and prints those that end differently. */
@@ -73,37 +82,71 @@ interface Tools {
 async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOptions): Promise<Backtest> {
   const { id, version } = pack.manifest;
   const { since, limit } = options;
-  const different: { run: ListedRun; compared: ComparedRun }[] = [];
+  const live = options.liveModel ? new LiveModel(call, options.maxTokens) : null;
+  const candidate = candidateOf({ sandbox, pack }, live);
+  const different: Compared[] = [];
   const bots = await findBots(call, id, options);
   const now = systemClock.now().getTime() / 1000;
+  let taken = 0;
   let runs = 0;
   let erased = 0;
   let skipped = false;
   for (const [at, bot] of bots.entries()) {
     for await (const whole of readRuns(call, bot, options)) {
-      const some = whole.slice(0, limit - runs);
+      const some = whole.slice(0, limit - taken);
       const page = some.filter((run) => run.erased_at === null);
       erased += some.length - page.length;
       skipped ||= some.length < whole.length;
-      const found = await Promise.all(
-        page.map(async (run) => ({ run, compared: await compareRun(sandbox, run, pack) })),
-      );
-      different.push(...found.flatMap(({ run, compared }) => (compared ? [{ run, compared }] : [])));
-      runs += page.length;
+      taken += page.length;
+      const { compared, found, hasEnded } = await compareRuns(page, candidate, live);
+      different.push(...found);
+      runs += compared;
       // The list is newest first: the time since its last run is the part that is done.
       const passed = (now - (some.at(-1)?.created_at ?? since)) / Math.max(1, now - since);
       bar.show((at + Math.min(1, passed)) / bots.length, `${runs} runs, ${different.length} differ`);
-      if (skipped) break;
+      if (skipped || hasEnded) break;
     }
   }
   const { hash } = pack.bundle;
   const identical = runs - different.length;
   const conversations = groupOf(different);
   const counts = { runs, identical, different: different.length, erased, skipped };
-  return { plugin: { id, version, hash }, since, ...counts, conversations };
+  return { plugin: { id, version, hash }, since, ...counts, conversations, live_model: live?.report ?? null };
 }
 
-function groupOf(different: readonly { run: ListedRun; compared: ComparedRun }[]): ComparedConversation[] {
+interface Compared {
+  run: ListedRun;
+  compared: ComparedRun;
+}
+
+function candidateOf(version: Pick<Candidate, 'sandbox' | 'pack'>, live: LiveModel | null): Candidate {
+  return live ? { ...version, recallFor: (run) => live.recallFor(run) } : version;
+}
+
+/** Compares runs: few at once where the model is asked anew, and none any more after it has ended. */
+async function compareRuns(
+  page: readonly ListedRun[],
+  candidate: Candidate,
+  live: LiveModel | null,
+): Promise<{ compared: number; found: Compared[]; hasEnded: boolean }> {
+  const parts = live ? divide(page, liveAtOnce) : [page];
+  const found: Compared[] = [];
+  let count = 0;
+  for (const part of parts) {
+    if (live?.hasEnded) break;
+    const ends = await Promise.all(part.map(async (run) => ({ run, compared: await compareRun(run, candidate) })));
+    const kept = ends.filter(({ run }) => !live?.isLeftOut(run));
+    count += kept.length;
+    found.push(...kept.flatMap(({ run, compared }) => (compared ? [{ run, compared }] : [])));
+  }
+  return { compared: count, found, hasEnded: live?.hasEnded ?? false };
+}
+
+function divide(page: readonly ListedRun[], size: number): ListedRun[][] {
+  return Array.from({ length: Math.ceil(page.length / size) }, (_, at) => page.slice(at * size, (at + 1) * size));
+}
+
+function groupOf(different: readonly Compared[]): ComparedConversation[] {
   const groups = Map.groupBy(different, ({ run }) => `${run.account_id} ${run.conversation_id}`);
   const conversations = [...groups.values()].flatMap((group) => {
     const [first] = group;
@@ -116,7 +159,8 @@ function groupOf(different: readonly { run: ListedRun; compared: ComparedRun }[]
   );
 }
 
-function tell({ plugin, since, runs, different, erased, skipped, conversations }: Backtest): string[] {
+function tell(found: Backtest): string[] {
+  const { plugin, since, runs, different, erased, skipped, conversations, live_model: live } = found;
   const lines = conversations.flatMap(({ account_id: account, conversation_id: conversation, runs: compared }) => [
     `Conversation ${conversation} of account ${account}`,
     ...compared.flatMap(tellRun),
@@ -127,7 +171,14 @@ function tell({ plugin, since, runs, different, erased, skipped, conversations }
       ? `There are no runs of ${plugin.id} since ${timeOf(since)} (UTC).`
       : `${runs} runs since ${timeOf(since)} (UTC) repeated with ${plugin.id} ${plugin.version}: ${different} would end otherwise, in ${conversations.length} conversations.`;
   const left = erased > 0 ? [`${erased} runs cannot be repeated: their content was deleted with a message.`] : [];
-  return [...lines, sum, ...left, ...(skipped ? ['There are more runs: raise --limit to repeat them too.'] : [])];
+  const asked = live ? tellLive(live) : [];
+  return [
+    ...lines,
+    sum,
+    ...asked,
+    ...left,
+    ...(skipped ? ['There are more runs: raise --limit to repeat them too.'] : []),
+  ];
 }
 
 function tellRun({ run_id: id, event, said, created_at: at, difference, reason }: ComparedRun): string[] {

@@ -2,7 +2,7 @@ import { openConfig } from '../../../packages/manifest/manifest.ts';
 import type { ReadPackage } from '../../../packages/read/read.ts';
 import { byQuestion, repeat, type Recording } from '../../../runs/repeat.ts';
 import { isOutcomeOfSandbox } from '../../../runs/sandbox-outcomes.ts';
-import type { RecordedCall, Sandbox } from '../../../sandbox/run.ts';
+import type { Recall, RecordedCall, Sandbox } from '../../../sandbox/run.ts';
 import { differenceOf, type Ending } from './difference.ts';
 import type { ListedRun } from './runs-of-plugin.ts';
 
@@ -23,10 +23,18 @@ export interface ComparedRun {
 
 const maxSaidChars = 80;
 
+/** A version that repeats recorded runs, and where its calls get their answers. */
+export interface Candidate {
+  sandbox: Sandbox;
+  pack: ReadPackage;
+  /** Answers the calls of a run; by default from its record. */
+  recallFor?: (run: ListedRun) => (calls: readonly RecordedCall[]) => Recall;
+}
+
 /** Repeats a recorded run with another version; returns null if it ends as recorded. */
-export async function compareRun(sandbox: Sandbox, run: ListedRun, pack: ReadPackage): Promise<ComparedRun | null> {
+export async function compareRun(run: ListedRun, candidate: Candidate): Promise<ComparedRun | null> {
   const recorded = { outcome: isOutcomeOfSandbox(run.outcome) ? run.outcome : 'ok', actions: run.actions };
-  const { reason = null, ...now } = await endOf(sandbox, run, pack);
+  const { reason = null, ...now } = await endOf(run, candidate);
   const difference = differenceOf(effectOf(recorded), effectOf(now));
   if (difference.length === 0) return null;
   const { id, event, created_at } = run;
@@ -37,7 +45,8 @@ interface End extends Ending {
   reason?: string | null;
 }
 
-async function endOf(sandbox: Sandbox, run: ListedRun, { manifest, bundle }: ReadPackage): Promise<End> {
+async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): Promise<End> {
+  const { manifest, bundle } = pack;
   const events: readonly string[] = manifest.events;
   if (!events.includes(run.event.name)) return { outcome: 'not_heard', actions: [] };
   const { config, problems } = openConfig(manifest, run.config);
@@ -50,7 +59,7 @@ async function endOf(sandbox: Sandbox, run: ListedRun, { manifest, bundle }: Rea
   const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
   const repetition = await repeat(sandbox, recording, {
     repeater: { bundle, permissions, limits },
-    recall: byQuestion,
+    recall: recallFor?.(run) ?? byQuestion,
   });
   if (repetition.unanswered) return unanswered(repetition.unanswered);
   const { outcome, actions, error = null } = repetition.result;

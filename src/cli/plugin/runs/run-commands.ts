@@ -43,6 +43,12 @@ export function addRunCommands(parent: Command): void {
     .argument('<directory>', 'folder that holds plugin.json')
     .addOption(since().default(parseSince('1d'), '1d'))
     .addOption(limit(1000, 'runs, the latest of them'))
+    .option('--live-model', 'ask the model anew instead of taking its recorded answers; costs tokens of the bots')
+    .addOption(
+      new Option('--max-tokens <count>', 'with --live-model: ask no more once the answers took so many tokens')
+        .argParser(parseCount(100_000_000))
+        .default(100_000),
+    )
     .action(async (directory: string, options: BacktestOptions) =>
       (await import('./backtest.ts')).backtestPlugin(directory, options),
     );

@@ -1,7 +1,7 @@
 import { CheckField, TextField, type ProblemOf } from '../../kit/form.tsx';
 import { FormatField } from '../../kit/format-field.tsx';
 import { SchemaFields, type Setting } from '../../kit/schema-form.tsx';
-import type { BotDraft } from './bot-draft.ts';
+import { aiPlugin, type BotDraft } from './bot-draft.ts';
 import type { AccountPlugin } from './bot-list.ts';
 import { botEvents } from './bot-words.tsx';
 
@@ -89,6 +89,7 @@ function PluginFields(props: Props & { plugin: AccountPlugin }) {
   const { draft, set, problemOf, plugin, stored } = props;
   return (
     <>
+      {plugin.id === aiPlugin && <ModelHint />}
       <fieldset>
         <legend>Settings</legend>
         <SchemaFields
@@ -120,6 +121,15 @@ function PluginFields(props: Props & { plugin: AccountPlugin }) {
 function secretsOfTools(tools: unknown): { name: string; hosts: readonly string[] }[] {
   const marks = (JSON.stringify(tools) ?? '').matchAll(/\{\{([A-Za-z][A-Za-z0-9_]{0,63})\}\}/g);
   return [...new Set([...marks].map(([, name = '']) => name))].map((name) => ({ name, hosts: [] }));
+}
+
+function ModelHint() {
+  return (
+    <p class="faint">
+      The model server is set in <a href="/console/settings/account">Account</a>. An embedding model there makes the
+      answers better.
+    </p>
+  );
 }
 
 // A secret of the same name as a setting is entered there.

@@ -25,6 +25,11 @@ export function ModelServer({ account, changed }: Props) {
           Embeddings failed, so search uses keywords only: {embeddings.last_error}
         </p>
       )}
+      {llm && llm.embedding_model === null && (
+        <p class="note">
+          Add an embedding model: AI bots then answer questions in other words than those of the articles.
+        </p>
+      )}
       <div class="panel">
         <ServerForm account={account} changed={changed} />
       </div>
@@ -93,7 +98,7 @@ function ServerForm({ account: { id, llm }, changed }: Props) {
           />
           <TextField
             label="Embedding model"
-            hint="Enables semantic search. Leave empty for keyword search only."
+            hint="Recommended. Bots answer questions in other words than those of the articles. Empty: keyword search only."
             value={embeddingModel}
             onChange={(entered) => draft.set({ embeddingModel: entered })}
             problem={problemOf('llm/embedding_model')}
