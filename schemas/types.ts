@@ -1069,6 +1069,17 @@ filter: EventFilter
  * How many deliveries are sent in each second at most, and as many more at the start; null for any number.
  */
 max_per_second: (number | null)
+/**
+ * Headers of each delivery. Values are never shown: `••••` stands for each.
+ */
+headers: {
+name: string
+value: string
+}[]
+/**
+ * How the receiver knows the service beside the signature; null for nothing else. `auth` itself is never shown.
+ */
+auth_type: ("bearer" | "basic" | "mtls" | null)
 })
 /**
  * A webhook just created: the only answer that carries its signing secret.
@@ -3540,6 +3551,26 @@ filter?: EventFilter
  * How many deliveries are sent in each second at most, and as many more at the start; null for any number.
  */
 max_per_second?: (number | null)
+/**
+ * Headers of each delivery, in place of the present ones. The value `••••` keeps the one that stands under this name.
+ * 
+ * @maxItems 20
+ */
+headers?: {
+name: string
+value: string
+}[]
+/**
+ * How the receiver knows the service beside the signature: `bearer` with `token`, `basic` with `username` and `password`, or `mtls` with `certificate` (with its chain) and `key`, both PEM. Null removes it. It is never shown.
+ */
+auth?: ({
+type: ("bearer" | "basic" | "mtls")
+token?: string
+username?: string
+password?: string
+certificate?: string
+key?: string
+} | null)
 active?: boolean
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.
@@ -3589,6 +3620,26 @@ filter?: EventFilter
  * How many deliveries are sent in each second at most, and as many more at the start; null for any number.
  */
 max_per_second?: (number | null)
+/**
+ * Headers of each delivery, in place of the present ones. The value `••••` keeps the one that stands under this name.
+ * 
+ * @maxItems 20
+ */
+headers?: {
+name: string
+value: string
+}[]
+/**
+ * How the receiver knows the service beside the signature: `bearer` with `token`, `basic` with `username` and `password`, or `mtls` with `certificate` (with its chain) and `key`, both PEM. Null removes it. It is never shown.
+ */
+auth?: ({
+type: ("bearer" | "basic" | "mtls")
+token?: string
+username?: string
+password?: string
+certificate?: string
+key?: string
+} | null)
 active?: boolean
 /**
  * In which form the bodies of events are sent: ours, or the one that receivers made for Chatwoot read, signed in its way too.

@@ -10,6 +10,8 @@ import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import type { EventFilter } from '../deliveries/core/event-filter.ts';
 import { signingAt } from '../deliveries/core/signing-secrets.ts';
 import { rotateSecret, type Rotation } from './signing-secrets.ts';
+import type { SealedAuth } from '../deliveries/core/credentials.ts';
+import { checkTogether, replaceHeaders, type GivenHeader } from '../deliveries/core/check-credentials.ts';
 import {
   checkRoom,
   countRows,
@@ -37,6 +39,10 @@ export interface NewWebhook {
   active: boolean;
   /** Ours by default. */
   format?: BodyFormat;
+  /** Headers of each delivery; none by default. */
+  headers?: GivenHeader[];
+  /** How the receiver knows the service beside the signature; by nothing else by default. */
+  auth?: SealedAuth | null;
   /** The signing secret, sealed. */
   sealedSecret: string;
 }
@@ -70,9 +76,12 @@ export async function createWebhook(tx: Transaction, input: NewWebhook): Promise
   const accountId = tx.account.id;
   if (input.inboxId !== null) await checkInbox(tx, input.inboxId);
   await checkRoom(tx, Webhook, { most: maxWebhooksPerAccount, plural: 'webhooks' });
-  const { sealedSecret, format = 'default', ...rest } = input;
+  const { sealedSecret, format = 'default', headers = [], ...rest } = input;
+  const own = { headers: replaceHeaders([], headers), auth: input.auth ?? null };
+  checkTogether({ url: input.url, ...own });
   return createRow(tx.sql, Webhook, {
     ...rest,
+    ...own,
     format,
     accountId,
     secret: sealedSecret,
@@ -93,16 +102,18 @@ function lockWebhook(tx: Transaction, id: number): Promise<Webhook> {
 /**
  * Changes a webhook. Switching it on clears the reason for which it was switched off; switching it off cancels its pending
  * deliveries; a new address makes them due at once. Recorded events keep the format in which they were recorded, and what the
- * filter decided then. Errors: 404, also for the inbox.
+ * filter decided then. Errors: 404, also for the inbox; 422 for headers and auth that do not go together.
  */
 export async function updateWebhook(
   tx: Transaction,
   id: number,
-  changes: Partial<Omit<NewWebhook, 'sealedSecret'>>,
+  { headers, ...changes }: Partial<Omit<NewWebhook, 'sealedSecret'>>,
 ): Promise<Webhook> {
   const webhook = await lockWebhook(tx, id);
   if (changes.inboxId) await checkInbox(tx, changes.inboxId);
-  const changed = update(webhook, changes, tx.now);
+  const replaced = headers && { headers: replaceHeaders(webhook.headers, headers) };
+  const changed = update(webhook, { ...changes, ...replaced }, tx.now);
+  checkTogether({ url: webhook.url, headers: webhook.headers, auth: webhook.auth ?? null });
   if (!changed) return webhook;
   const { active: switched, url: hasMoved } = changed;
   if (switched)

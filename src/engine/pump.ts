@@ -12,7 +12,8 @@ import type { EndpointOutcome } from '../deliveries/core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from '../deliveries/core/slots.ts';
 import type { FinishBatch } from './finish-batch.ts';
 import { KnownEndpoints } from './known-endpoints.ts';
-import { countLanes, type Claim, type ClaimDue, type Claimed } from '../deliveries/lanes/claim.ts';
+import type { Claim, ClaimDue, Claimed } from '../deliveries/lanes/claim.ts';
+import { countLanes } from '../deliveries/lanes/count-lanes.ts';
 import { firstEndpoint, lookAt, surveyDue } from '../deliveries/lanes/due-endpoints.ts';
 import { giveBackUnused } from './give-back-unused.ts';
 

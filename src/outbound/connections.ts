@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupAddress } from 'node:dns';
 import { createRequire } from 'node:module';
@@ -26,6 +27,13 @@ export interface ConnectionSettings {
 /** Where a request goes: a URL, or its parts. */
 export type Target = Readonly<Pick<URL, 'origin' | 'pathname' | 'search'>>;
 
+/** The client certificate (PEM) of a connection. Connections are shared by requests of one owner with one certificate alone. */
+export interface ClientIdentity {
+  readonly owner: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** A request without its origin and path. */
 interface WireRequest {
   readonly method: string;
@@ -36,7 +44,7 @@ interface WireRequest {
 /** Open connections by origin: the only place in the service that makes HTTP requests. */
 export interface Connections {
   /** Sends a request over a connection of its origin, opening one if necessary; reports the answer to the exchange. */
-  send(target: Target, request: WireRequest, exchange: Exchange): void;
+  send(target: Target & { readonly identity?: ClientIdentity | null }, request: WireRequest, exchange: Exchange): void;
   /** The number of origins with connections in use or not idle for too long. */
   origins(): number;
   /** Destroys all connections. */
@@ -81,16 +89,22 @@ export function createConnections(settings: ConnectionSettings): Connections {
     }
   }
 
-  function poolOf(origin: string): OriginPool {
-    const known = pools.get(origin);
+  function poolOf(origin: string, identity: ClientIdentity | null): OriginPool {
+    const key = identity === null ? origin : `${origin} ${fingerprintOf(identity)}`;
+    const known = pools.get(key);
     if (known !== undefined) return known;
     if (pools.size >= maxOrigins) sweep(0);
     const opened = {
-      pool: createPool(origin, settings, (connect ??= createConnector(settings))),
+      // A connector resumes its TLS sessions: each identity has its own.
+      pool: createPool(
+        origin,
+        settings,
+        identity ? createConnector(settings, identity) : (connect ??= createConnector(settings)),
+      ),
       active: 0,
       idleSince: 0,
     };
-    pools.set(origin, opened);
+    pools.set(key, opened);
     return opened;
   }
 
@@ -98,8 +112,8 @@ export function createConnections(settings: ConnectionSettings): Connections {
   sweeping.unref();
 
   return {
-    send({ origin, pathname, search }, request, exchange) {
-      const entry = poolOf(origin);
+    send({ origin, pathname, search, identity = null }, request, exchange) {
+      const entry = poolOf(origin, identity);
       void holdOpen(entry, exchange);
       exchange.beforeStart = sockets.expect;
       entry.pool.dispatch({ ...request, path: pathname + search }, exchange);
@@ -112,6 +126,12 @@ export function createConnections(settings: ConnectionSettings): Connections {
       pools.clear();
     },
   };
+}
+
+function fingerprintOf({ owner, certificate, key }: ClientIdentity): string {
+  return createHash('sha256')
+    .update(JSON.stringify([owner, certificate, key]))
+    .digest('base64');
 }
 
 async function holdOpen(entry: OriginPool, exchange: Exchange): Promise<void> {
@@ -148,7 +168,10 @@ function createPool(
  * calls no lookup for one. For a name, the lookup checks the addresses and returns exactly these to Node, so that no
  * second DNS answer can differ. TLS still checks the certificate against the name.
  */
-function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): Undici.buildConnector.connector {
+function createConnector(
+  { policy, resolver, timeoutMs }: ConnectionSettings,
+  identity: ClientIdentity | null = null,
+): Undici.buildConnector.connector {
   // Node begins to look a name up within the call that opens the socket.
   let current: Dial | null = null;
   const open = loadUndici().buildConnector({
@@ -157,6 +180,7 @@ function createConnector({ policy, resolver, timeoutMs }: ConnectionSettings): U
     lookup: createVettedLookup(policy, resolver, () => current),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: addressAttemptMs,
+    ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
   });
   return (target, callback) => {
     const port = Number(target.port);

@@ -4,7 +4,7 @@ import { createAddressPolicy } from './addresses.ts';
 import type { AddressPolicy, OpenEndpoint } from './addresses.ts';
 import { createHostResolver } from './host-resolver.ts';
 import type { HostResolver } from './host-resolver.ts';
-import { createConnections, type Target } from './connections.ts';
+import { createConnections, type ClientIdentity, type Target } from './connections.ts';
 import { Exchange } from './exchange.ts';
 import { refusedResult } from './result.ts';
 import type { OutboundFailure, OutboundResult } from './result.ts';
@@ -34,6 +34,8 @@ export interface OutboundHttpOptions {
 interface OutboundMessage {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
+  /** The client certificate of the call. */
+  readonly identity?: ClientIdentity;
   /** Aborts the call; its error code is then `aborted`. */
   readonly signal?: AbortSignal;
 }
@@ -43,6 +45,7 @@ interface OutboundRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  readonly identity?: ClientIdentity;
   readonly signal?: AbortSignal;
 }
 
@@ -85,7 +88,11 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     if (exchange.ended) return exchange.result;
     const headers = { ...message.headers, 'accept-encoding': 'identity' };
     underWay.add(exchange.result);
-    connections.send(vetted.target, { method: message.method, headers, body: message.body ?? null }, exchange);
+    connections.send(
+      { ...vetted.target, identity: message.identity ?? null },
+      { method: message.method, headers, body: message.body ?? null },
+      exchange,
+    );
     const result = await exchange.result;
     underWay.delete(exchange.result);
     return result;

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { OlderSecret } from '../deliveries/core/signing-secrets.ts';
+import type { SealedAuth, SealedHeader } from '../deliveries/core/credentials.ts';
 import type { BodyFormat } from '../deliveries/core/endpoint.ts';
 import type { CancelledBy } from '../deliveries/core/refusal.ts';
 import type { EventFilter } from '../deliveries/core/event-filter.ts';
@@ -16,6 +17,8 @@ const WebhookSchema = defineEntity({
     subscriptions: p.array().columnType('text[]').$type<string[]>(),
     filter: p.json().$type<EventFilter | null>().nullable(),
     maxPerSecond: p.integer().nullable(),
+    headers: p.json<SealedHeader[]>().defaultRaw(`'[]'`),
+    auth: p.json<SealedAuth | null>().nullable(),
     active: p.boolean().default(true),
     disabledReason: p.text().nullable(),
     disabledBy: p.json<CancelledBy>().nullable(),

@@ -1,7 +1,8 @@
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
+import type { DueLanes, EndpointKind, EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
+import type { SealedAuth, SealedHeader } from '../core/credentials.ts';
 import type { CancelReason } from '../core/refusal.ts';
 import type { Share } from '../core/slots.ts';
 import type { Trigger } from '../core/trigger.ts';
@@ -45,6 +46,9 @@ export interface Claimed {
     disabledReason: string | null;
     /** Whether the last attempt succeeded; null for plugin bots. */
     isProven: boolean | null;
+    /** Headers and authentication of a webhook. */
+    headers: readonly SealedHeader[];
+    auth: SealedAuth | null;
   };
   /** The row that `claiming` read along with the claim. */
   beside: unknown;
@@ -97,6 +101,8 @@ export interface HeadRow {
   cancel_reason: CancelReason | null;
   disabled_reason: string | null;
   is_proven: boolean | null;
+  headers: SealedHeader[] | null;
+  auth: SealedAuth | null;
   beside: unknown;
 }
 
@@ -145,6 +151,8 @@ const readColumns = [
   'cancel_reason',
   'runs',
   'is_proven',
+  'headers',
+  'auth',
   'beside',
 ];
 
@@ -163,27 +171,17 @@ export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(
     SELECT CASE WHEN w.active THEN w.url END AS url, w.secret,
       ${olderSecretsOf('w')} AS older_secrets,
       NULL AS disabled_reason, false AS runs,
-      w.is_proven, NULL::json AS beside
+      w.is_proven, w.headers, w.auth, NULL::json AS beside
     FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
     SELECT p.outgoing_url, p.secret, ${olderSecretsOf('p')},
-      p.disabled_reason, p.kind = 'plugin' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END, ${beside}
+      p.disabled_reason, p.kind = 'plugin' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END,
+      NULL, NULL, ${beside}
     FROM agent_bots p WHERE d.endpoint_kind = 'bot' AND p.id = d.endpoint_id) endpoint ON true
   LEFT JOIN LATERAL (
     SELECT t.reason AS cancel_reason FROM backlog_tasks t WHERE t.account_id = d.account_id
       AND t.endpoint_kind = d.endpoint_kind AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel' AND t.through >= d.id
   ) cancellation ON true`;
-
-/** How many lanes of each endpoint were leased, by its key. */
-export function countLanes({ heads, idle }: Claim): Map<string, number> {
-  const keys = [
-    ...heads.map(({ endpoint, account }) => keyOf({ id: endpoint.id, accountId: account.id })),
-    ...idle.map(({ endpoint }) => keyOf(endpoint)),
-  ];
-  const counts = new Map<string, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return counts;
-}
 
 /** Leases due lanes and takes their heads, in one statement. */
 export type ClaimDue = (sql: Sql, bounds: ClaimBounds) => Promise<Claim>;
@@ -294,6 +292,8 @@ export function toClaimed(row: HeadRow, token: string): Claimed {
       cancelReason: row.cancel_reason,
       disabledReason: row.disabled_reason,
       isProven: row.is_proven,
+      headers: row.headers ?? [],
+      auth: row.auth,
     },
     beside: row.beside,
   };

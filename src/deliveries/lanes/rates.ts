@@ -12,11 +12,10 @@ export function nextTokenAt(r: string, perSecond: string): string {
   return `${r}.full_at - make_interval(secs => 1 - 1.0::float8 / ${perSecond})`;
 }
 
-/** SQL: until when the webhook `w` waits for its rate; null where it does not. */
-export function waitsForRateUntil(w: string): string {
+/** SQL: since when, or from when on, the rate allows the webhook `w` the next delivery; null where it has none. */
+export function allowedByRateAt(w: string): string {
   return `(SELECT ${nextTokenAt('r', `${w}.max_per_second`)} FROM webhook_rates r
-    WHERE ${w}.max_per_second IS NOT NULL AND r.account_id = ${w}.account_id AND r.webhook_id = ${w}.id
-      AND ${tokensIn('r', `${w}.max_per_second`)} = 0)`;
+    WHERE ${w}.max_per_second IS NOT NULL AND r.account_id = ${w}.account_id AND r.webhook_id = ${w}.id)`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { momentOrNull, type Sql } from '../../postgres/sql.ts';
-import { waitsForRateUntil } from '../lanes/rates.ts';
+import { allowedByRateAt } from '../lanes/rates.ts';
 import type { LoggedDelivery } from './log.ts';
 
 /** Reason for which a pending delivery is not attempted now; `until` is null where nobody knows the end. */
@@ -26,7 +26,7 @@ const statement = `
   JOIN deliveries d ON d.account_id = $1 AND d.id = wanted.id AND d.state = 'pending' AND d.lease_token IS NULL
   JOIN lanes l ON l.account_id = d.account_id AND l.id = d.lane_id
   LEFT JOIN LATERAL (
-    SELECT paused_at, circuit_probe_at, ${waitsForRateUntil('w')} AS rate_until FROM webhooks w
+    SELECT paused_at, circuit_probe_at, ${allowedByRateAt('w')} AS allowed_at FROM webhooks w
     WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
     SELECT paused_at, circuit_probe_at, NULL FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true
@@ -41,7 +41,7 @@ const statement = `
     (3, 'delivery', holder.id IS NOT NULL, CASE WHEN holder.next_attempt_at > now() THEN holder.next_attempt_at END),
     (4, 'circuit', endpoint.circuit_probe_at IS NOT NULL, greatest(endpoint.circuit_probe_at, now())),
     (5, 'schedule', d.next_attempt_at > now(), d.next_attempt_at),
-    (6, 'rate', endpoint.rate_until IS NOT NULL, greatest(endpoint.rate_until, now()))
+    (6, 'rate', endpoint.allowed_at > now(), endpoint.allowed_at)
   ) AS known (place, reason, holds, until) WHERE holds ORDER BY place LIMIT 1) wait`;
 
 /** Returns what those of the account's deliveries wait for that wait, by their ids; `holdAttempts` failures hold a lane no more. */

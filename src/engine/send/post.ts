@@ -7,6 +7,7 @@ import type { Clock, Random } from '../../lib/ports.ts';
 import { SecretUnreadableError, type SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Made } from '../attempt.ts';
 import { chatwootHeaders } from '../../deliveries/core/chatwoot-headers.ts';
+import { openCredentials } from '../../deliveries/core/credentials.ts';
 import { outcomeOf } from '../../deliveries/core/circuit.ts';
 import type { calleeOf } from '../../deliveries/core/refusal.ts';
 import { goneStatus, nextStep, withoutRetry } from '../../deliveries/core/retry.ts';
@@ -31,7 +32,8 @@ export interface PostOptions {
 export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>, ports: PostOptions): Promise<Made> {
   if (typeof callee === 'string') return unmade(withoutAttempt('cancelled', callee));
   const secret = openOrNull(ports.secretBox, callee.sealedSecret);
-  if (secret === null) return unmade(withoutAttempt('exhausted', 'secret_unreadable'));
+  const own = openCredentials(claimed.endpoint, (sealed) => openOrNull(ports.secretBox, sealed));
+  if (secret === null || own === null) return unmade(withoutAttempt('exhausted', 'secret_unreadable'));
   const startedAt = ports.clock.now();
   const body = claimed.formatted ?? claimed.body;
   const sent = {
@@ -41,8 +43,11 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
     'webhook-attempt': String(claimed.attempt),
     ...(claimed.event.isTest ? { 'webhook-test': 'true' } : {}),
   };
-  const result = await ports.outbound.post(callee.url, { headers: sent, body });
-  const call = { result, made: { startedAt, sent } };
+  const identity = own.certificate && { ...own.certificate, owner: `${claimed.endpoint.kind} ${claimed.endpoint.id}` };
+  const headers = { ...own.headers, ...sent };
+  const result = await ports.outbound.post(callee.url, { headers, body, ...(identity ? { identity } : {}) });
+  // Secret headers reach the receiver alone.
+  const call = { result, made: { startedAt, sent: { ...own.shown, ...sent } } };
   return result.ok ? judge(claimed, call, ports) : heedFailure(claimed, call, ports);
 }
 

@@ -6,12 +6,14 @@ import {
   rotateWebhookSecret,
   updateWebhook,
 } from '../../../domain/webhooks.ts';
+import { sealAuth, sealHeaders } from '../../../deliveries/core/check-credentials.ts';
 import { pause, resume } from '../../../domain/endpoints/requested-deliveries.ts';
+import { mask } from '../../../deliveries/core/credentials.ts';
 import { checkedFilter } from '../../../deliveries/core/event-filter.ts';
 import type { Webhook } from '../../../records/webhook.ts';
 import { invalid } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
-import type { OutsideServices } from '../../../http/route/call.ts';
+import type { OutsideServices, Services } from '../../../http/route/call.ts';
 import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { presentPage } from '../../page.ts';
 import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
@@ -38,6 +40,8 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     inbox_id: webhook.inboxId ?? null,
     filter: webhook.filter ?? null,
     max_per_second: webhook.maxPerSecond ?? null,
+    headers: webhook.headers.map(({ name }) => ({ name, value: mask })),
+    auth_type: webhook.auth?.type ?? null,
     created_at: unixSeconds(webhook.createdAt),
     updated_at: unixSeconds(webhook.updatedAt),
   };
@@ -46,6 +50,13 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
 async function checkUrl({ outbound }: OutsideServices, url: string): Promise<void> {
   const problem = await outbound.checkUrl(url, { httpsOnly: false });
   if (problem) throw invalid('/url', problem.rule, problem.message);
+}
+
+function readCredentials({ secretBox }: Services, { headers, auth }: Shape<'requests/webhook.update'>, now: Date) {
+  return withoutUndefined({
+    headers: headers && sealHeaders(secretBox, headers),
+    auth: auth && sealAuth(secretBox, auth, now),
+  });
 }
 
 export const webhookRoutes = [
@@ -76,6 +87,7 @@ export const webhookRoutes = [
             inboxId: body.inbox_id ?? null,
             filter: checkedFilter(body.filter ?? null),
             maxPerSecond: body.max_per_second ?? null,
+            ...readCredentials(services, body, tx.now),
             active: body.active ?? true,
             format: body.format ?? 'default',
             sealedSecret: services.secretBox.seal(secret),
@@ -98,11 +110,14 @@ export const webhookRoutes = [
       prepare: async ({ services, body: { url } }) => {
         if (url !== undefined) await checkUrl(services, url);
       },
-      handle: async ({ params, body, transact }) => {
+      handle: async ({ services, params, body, transact }) => {
         const { url, subscriptions, name, inbox_id: inboxId, max_per_second: maxPerSecond, active, format } = body;
         const filter = body.filter && checkedFilter(body.filter);
         const changes = withoutUndefined({ url, subscriptions, name, inboxId, filter, maxPerSecond, active, format });
-        return presentWebhook(await transact((tx) => updateWebhook(tx, params.id, changes)));
+        const webhook = await transact((tx) =>
+          updateWebhook(tx, params.id, { ...changes, ...readCredentials(services, body, tx.now) }),
+        );
+        return presentWebhook(webhook);
       },
     },
   ),

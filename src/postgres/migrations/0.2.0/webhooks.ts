@@ -11,6 +11,8 @@ export const webhooks = `
   CREATE SEQUENCE signing_secret_ids;
   ALTER TABLE webhooks
     ADD filter jsonb,
+    ADD headers jsonb NOT NULL DEFAULT '[]',
+    ADD auth jsonb,
     ADD max_per_second integer CONSTRAINT webhooks_max_per_second CHECK (max_per_second BETWEEN 1 AND 1000),
     ${endpointColumns.health},
     ${endpointColumns.secrets},
