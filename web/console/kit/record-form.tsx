@@ -29,6 +29,8 @@ export interface RecordForm<Row, Draft extends object> {
   /** Content of the form for a new record. */
   fresh: Draft;
   draftOf: (row: Row) => Draft;
+  /** Secret fields, which the browser's storage must not hold. */
+  unkept?: readonly (keyof Draft)[];
   fields: (draft: Draft, record: Row | null) => readonly RecordField<Draft>[];
   save: (draft: Draft, record: Row | null) => Promise<unknown>;
   /** Title of the dialog and text of the button for a new record. */
@@ -51,7 +53,11 @@ export function RecordDialog<Row extends { id: number }, Draft extends object>({
   close,
   saved,
 }: DialogProps<Row, Draft>) {
-  const draft = useDraft(`${form.noun} ${record?.id ?? 'new'}`, record ? form.draftOf(record) : form.fresh);
+  const draft = useDraft(
+    `${form.noun} ${record?.id ?? 'new'}`,
+    record ? form.draftOf(record) : form.fresh,
+    form.unkept,
+  );
   const { title, submit } = form.create ?? { title: `New ${form.noun}`, submit: 'Create' };
   async function send(): Promise<void> {
     await form.save(draft.value, record);

@@ -9,6 +9,7 @@ import type { ViewProps } from '../../page-row.ts';
 import { go } from '../../router.ts';
 import { call } from '../../session.ts';
 import { AttemptView } from './attempt.tsx';
+import { EventReceivers } from './event-receivers.tsx';
 import { errorInWords, isUnderWay, Receiver, State } from './states.tsx';
 import './webhooks.css';
 
@@ -37,6 +38,7 @@ export function DeliveryPage({ parameters }: ViewProps) {
         {(value) => (
           <>
             <DeliveryFacts of={value} />
+            <EventReceivers eventId={value.event_id} />
             {value.attempts.length === 0 && <p class="empty">{withoutAttempts(value)}</p>}
             {value.attempts.toReversed().map((attempt, index) => (
               <AttemptView key={attempt.number} attempt={attempt} isLast={index === 0} />

@@ -4,11 +4,17 @@ import { FormatField } from '../../kit/format-field.tsx';
 import { useLoad } from '../../kit/load.tsx';
 import type { RecordForm } from '../../kit/record-form.tsx';
 import { call } from '../../session.ts';
+import { AuthField, authDraftOf, authOf, HeadersField, type AuthDraft } from './credentials.tsx';
+import { filterDraftOf, FilterField, filterOf, type FilterDraft } from './event-filter.tsx';
 import { nameOf, webhookEvents, type Webhook } from './states.tsx';
 
 type Draft = Pick<Webhook, 'url' | 'inbox_id' | 'active' | 'format'> & {
   name: string;
   subscriptions: readonly string[];
+  filter: FilterDraft;
+  headers: Webhook['headers'];
+  auth: AuthDraft;
+  max_per_second: string;
 };
 
 /** The form of a webhook. `created` gets the signing secret of a new one. */
@@ -23,16 +29,25 @@ export function webhookForm(created: (secret: string) => void): RecordForm<Webho
       inbox_id: null,
       active: true,
       format: 'default',
+      filter: filterDraftOf(null),
+      headers: [],
+      auth: authDraftOf(null),
+      max_per_second: '',
     },
-    draftOf: ({ url, name, subscriptions, inbox_id, active, format }) => ({
+    unkept: ['headers', 'auth'],
+    draftOf: ({ url, name, subscriptions, inbox_id, active, format, ...webhook }) => ({
       url,
       name: name ?? '',
       subscriptions,
       inbox_id,
       active,
       format,
+      filter: filterDraftOf(webhook.filter),
+      headers: webhook.headers,
+      auth: authDraftOf(webhook.auth_type),
+      max_per_second: String(webhook.max_per_second ?? ''),
     }),
-    fields: () => [
+    fields: (_, webhook) => [
       { name: 'url', label: 'URL', type: 'url', required: true },
       { name: 'name', label: 'Name', hint: 'Optional.' },
       {
@@ -54,6 +69,38 @@ export function webhookForm(created: (secret: string) => void): RecordForm<Webho
         ),
       },
       {
+        name: 'filter',
+        label: 'Filter',
+        control: ({ draft, set, problem }) => (
+          <FilterField value={draft.filter} onChange={(filter) => set({ filter })} problem={problem} />
+        ),
+      },
+      {
+        name: 'headers',
+        label: 'Headers',
+        control: ({ draft, set, problem }) => (
+          <HeadersField value={draft.headers} onChange={(headers) => set({ headers })} problem={problem} />
+        ),
+      },
+      {
+        name: 'auth',
+        label: 'Authentication',
+        control: ({ draft, set, problem }) => (
+          <AuthField
+            stored={webhook?.auth_type ?? null}
+            value={draft.auth}
+            onChange={(auth) => set({ auth })}
+            problem={problem}
+          />
+        ),
+      },
+      {
+        name: 'max_per_second',
+        label: 'Rate limit',
+        hint: 'Deliveries per second, 1 to 1,000. Empty for no limit.',
+        type: 'number',
+      },
+      {
         name: 'format',
         label: 'Format',
         control: ({ draft, set, problem }) => (
@@ -72,7 +119,7 @@ export function deletionQuestion(name: string): string {
 }
 
 async function save(
-  { active, ...draft }: Draft,
+  { active, filter, auth, max_per_second: rate, ...draft }: Draft,
   webhook: Webhook | null,
   created: (secret: string) => void,
 ): Promise<void> {
@@ -80,11 +127,18 @@ async function save(
     ...draft,
     name: draft.name || null,
     subscriptions: [...draft.subscriptions] as Body<'POST webhooks'>['subscriptions'],
+    filter: filterOf(filter) ?? null,
+    max_per_second: rate === '' ? null : Number(rate),
+    ...withAuth(authOf(auth)),
     // The service may have disabled it while the dialog was open.
     ...(webhook && active === webhook.active ? {} : { active }),
   };
   if (webhook) await call('PATCH webhooks/:id', { id: webhook.id, body });
   else created((await call('POST webhooks', { body })).secret);
+}
+
+function withAuth(auth: ReturnType<typeof authOf>) {
+  return auth === undefined ? {} : { auth };
 }
 
 interface SubscriptionsProps {

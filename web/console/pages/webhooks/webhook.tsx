@@ -9,6 +9,8 @@ import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { call } from '../../session.ts';
 import { DeliveryLog, useDeliveries } from './delivery-log.tsx';
+import { ways } from './credentials.tsx';
+import { filterInWords } from './event-filter.tsx';
 import { HealthFacts } from './health.tsx';
 import { RecoveryProgress } from './recovery.tsx';
 import { SigningSecrets } from './signing-secrets.tsx';
@@ -66,6 +68,10 @@ export function WebhookPage({ parameters, query }: ViewProps) {
                     <a href={`/console/settings/inboxes/${value.inbox_id}`}>Inbox {value.inbox_id}</a>
                   ),
                 ],
+                ['Filter', filterInWords(value.filter)],
+                ['Headers', value.headers.map(({ name }) => name).join(', ') || 'None'],
+                ['Authentication', value.auth_type === null ? 'None' : ways[value.auth_type]],
+                ['Rate limit', value.max_per_second === null ? 'None' : `${value.max_per_second} per second`],
                 ['Format', nameOfFormat(value.format)],
                 ['Updated', <Time key="changed" at={value.updated_at} />],
               ]}
