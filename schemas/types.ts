@@ -1525,9 +1525,16 @@ type: "reply"
 [k: string]: unknown
 } & RichContentShape & {
 /**
- * The text of a reply that a bot writes or an agent inserts.
+ * Must not be blank, unless there are files.
  */
 content: string
+/**
+ * Files of the message.
+ * 
+ * @minItems 1
+ * @maxItems 10
+ */
+attachments?: ReplyFile[]
 })
 export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction)
 /**
@@ -4002,6 +4009,10 @@ error: (string | null)
  */
 replies: {
 content: string
+/**
+ * `input_select` and `cards` have `items` in `content_attributes`.
+ */
+content_type: ("text" | "input_select" | "input_email" | "cards")
 content_attributes: Attributes
 }[]
 /**
@@ -5046,6 +5057,23 @@ type: "open"
 export interface PriorityAction {
 type: "priority"
 priority: ("urgent" | "high" | "medium" | "low" | null)
+}
+/**
+ * Either a `url` or a stored `file`.
+ */
+export interface ReplyFile {
+/**
+ * The file, at a host of `permissions.network.hosts`: https only.
+ */
+url?: string
+/**
+ * The name of the file; by default the last part of the URL.
+ */
+name?: string
+/**
+ * A file of a public message of the conversation, or one that the bot has sent, by its id.
+ */
+file?: Id
 }
 /**
  * Resolves the conversation.

@@ -15,6 +15,8 @@ import { BotRunner } from '../runs/bot-runner.ts';
 import { createBotCalls } from '../runs/call-as-bot.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
+import { fetchOutbound } from '../runs/fetched-file.ts';
+import { ReplyFileStore } from '../runs/reply-files.ts';
 import { createTrials } from '../testing/trial.ts';
 import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
@@ -142,6 +144,16 @@ function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, doo
   });
 }
 
+function replyFilesOf({ fileOutbound, attachments, databases, config, warn }: Mechanisms): ReplyFileStore {
+  return new ReplyFileStore({
+    fetch: fetchOutbound(fileOutbound, config.attachmentBytes),
+    store: attachments,
+    sql: databases.engine.sql,
+    runBytes: config.attachmentFormBytes,
+    failed: warn,
+  });
+}
+
 function createEngine(
   mechanisms: Mechanisms,
   { retries, metrics, doors }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; doors: DoorPorts },
@@ -151,7 +163,8 @@ function createEngine(
   const { holdAttempts } = config;
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const common = { database, plugins, sandbox, clock, random, log };
-  const botRunner = new BotRunner({ ...common, doors, openSecret, storageBytes: config.botStorageBytes });
+  const files = replyFilesOf(mechanisms);
+  const botRunner = new BotRunner({ ...common, doors, openSecret, files, storageBytes: config.botStorageBytes });
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
   const toServer = toBotServer(ways);
   const toRun = toPlugin({ ...ways, botRunner, forward: toServer });

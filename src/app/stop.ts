@@ -21,7 +21,8 @@ export async function stop(parts: Parts): Promise<void> {
   await receiver?.close();
   await parts.wakes.stop();
   await Promise.all([parts.sandbox.close(), parts.trials.close(), parts.replayer.close()]);
-  await Promise.all([parts.outbound.close(), parts.botOutbound.close(), parts.models.close(), parts.objects?.close()]);
+  const ways = [parts.outbound, parts.botOutbound, parts.fileOutbound, parts.models];
+  await Promise.all([...ways.map((way) => way.close()), parts.objects?.close()]);
   await parts.mailer.close();
   await parts.tokenUses.stop();
   await Promise.all([databases.requests.close(), databases.engine.close()]);

@@ -1,4 +1,4 @@
-// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts and bundled-functions.ts, so that the types of a bot
+// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts, bot-replies.ts and bundled-functions.ts, so that the types of a bot
 // need no other file of the service. At run time `switchboard/bot` exports `defineBot` and those functions; the service passes
 // everything else as `ctx`.
 
@@ -15,8 +15,10 @@ import type {
   Sender,
   Store,
 } from './bot-doors.ts';
+import type { ReplyOptions } from './bot-replies.ts';
 
 export type * from './bot-doors.ts';
+export type * from './bot-replies.ts';
 export { basicAuth, hmac, runTools, secret, sha256 } from './bundled-functions.ts';
 
 /** JSON as an object. */
@@ -38,7 +40,7 @@ export interface Contact {
 export interface Message {
   readonly id: number;
   readonly content: string;
-  readonly content_type: 'text' | 'input_select' | 'input_email';
+  readonly content_type: 'text' | 'input_select' | 'input_email' | 'cards';
   readonly content_attributes: JsonObject;
   /** `incoming` = from the customer. Bots receive `outgoing` messages only with `permissions.receive_own`. */
   readonly message_type: 'incoming' | 'outgoing';
@@ -65,13 +67,9 @@ export interface Conversation {
 }
 
 /** A message with options, for `ctx.reply`. */
-export interface Reply {
-  /** 1 to 20,000 characters. */
-  content: string;
-  /** Default `text`. */
-  content_type?: 'text' | 'input_select' | 'input_email';
-  /** For `input_select`: `{ items: [{ title: 'Yes', value: 'yes' }] }`. */
-  content_attributes?: JsonObject;
+export interface Reply extends ReplyOptions {
+  /** 1 to 20,000 characters; may be left out beside `attachments`. */
+  content?: string;
 }
 
 /** A handoff with options, for `ctx.handoff`. */
@@ -141,10 +139,11 @@ export interface Context<Config = JsonObject> {
   readonly run: { readonly id: string; readonly seed: number };
 
   /**
-   * Sends the customer a message; at most 5 in a run. Needs the permission `reply`. `ctx.reply('Hello!')` or
-   * `ctx.reply({ content: 'Your e-mail?', content_type: 'input_email' })`
+   * Sends the customer a message; at most 5 in a run. Needs the permission `reply`. `ctx.reply('Hello!')`,
+   * `ctx.reply('Your invoice', { attachments: [{ url: 'https://files.shop.example/17.pdf' }] })`,
+   * `ctx.reply('Which plan?', { input_select: { items: [{ title: 'Basic', value: 'basic' }] } })`
    */
-  reply(message: string | Reply): void;
+  reply(message: string | Reply, options?: ReplyOptions): void;
   /** Writes a private note for the agents. Needs the permission `note`. `ctx.note('Asked for a refund twice')` */
   note(text: string): void;
   /**

@@ -11,6 +11,7 @@ import type { Action } from '../sandbox/run.ts';
 import { fromUnixSeconds } from '../lib/unix-time.ts';
 import { isClosedSince } from './conduct.ts';
 import { findPeople, teamCalled } from './people.ts';
+import type { ReplyFiles } from './reply-files.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -42,6 +43,7 @@ type Apply<Type extends Action['type']> = (
   tx: Transaction,
   id: number,
   action: Extract<Action, { type: Type }>,
+  files: ReplyFiles,
 ) => Promise<unknown>;
 
 const unchanged = {
@@ -52,8 +54,11 @@ const unchanged = {
 };
 
 const verbs: { [Type in Action['type']]: Apply<Type> } = {
-  reply: (tx, id, { content, content_type: contentType = 'text', content_attributes: contentAttributes = {} }) =>
-    send(tx, id, { type: 'outgoing', content, contentType, contentAttributes }),
+  reply: (tx, id, action, files) => {
+    const { content, content_type: contentType = 'text', content_attributes: contentAttributes = {} } = action;
+    const attachments = files.get(action) ?? [];
+    return send(tx, id, { type: 'outgoing', content, contentType, contentAttributes, attachments });
+  },
   note: (tx, id, { content }) => send(tx, id, { type: 'outgoing', content, private: true }),
   handoff: applyHandoff,
   resolve: (tx, id) => toggleStatus(tx, id, { status: 'resolved', snoozedUntil: null }),
@@ -104,11 +109,17 @@ function orderOf(action: Action): number {
 
 /**
  * Applies a bot's actions by the same domain verbs as every other caller, in the caller's transaction. Replies come first, with
- * everything else that does not end the bot's part; then what does. Otherwise the order is the bot's.
+ * everything else that does not end the bot's part; then what does. Otherwise the order is the bot's. `files` are those of
+ * its replies.
  */
-export async function applyActions(tx: Transaction, conversationId: number, actions: readonly Action[]): Promise<void> {
+export async function applyActions(
+  tx: Transaction,
+  conversationId: number,
+  actions: readonly Action[],
+  files: ReplyFiles,
+): Promise<void> {
   for (const action of actions.toSorted((one, other) => orderOf(one) - orderOf(other))) {
     const verb = verbs[action.type] as Apply<Action['type']>;
-    await verb(tx, conversationId, action);
+    await verb(tx, conversationId, action, files);
   }
 }

@@ -19,6 +19,8 @@ import { applyActions, isSuperseded, speaks } from './apply-actions.ts';
 import { actorOf, endAfter, noteOfStop, noteOfUnfit, whyUnheard } from './conduct.ts';
 import { settleAll } from './settle-all.ts';
 import { tellQuarantine } from './quarantine-log.ts';
+import { FileError } from './fetched-file.ts';
+import type { ReplyFiles, ReplyFileStore } from './reply-files.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
 
 /** The verdict on the event's delivery. */
@@ -52,6 +54,12 @@ interface Conclusion {
   effects: readonly Promise<unknown>[];
 }
 
+/** The end of a run that has no effects. */
+interface RunEnd {
+  outcome: string;
+  error: string;
+}
+
 /** The actor of a run's effects, and the number of messages that its bot is going to write. */
 interface Doing {
   actor: Actor;
@@ -62,6 +70,8 @@ export interface BotRunnerOptions extends RunPorts {
   database: Database;
   /** Bytes that a bot may store in an account, in all conversations and contacts together. */
   storageBytes: number;
+  /** Stores files of replies; without it no bot can send any. */
+  files?: Pick<ReplyFileStore, 'keep' | 'discard'>;
   /** Logs bots that come into quarantine. */
   log: SandboxLog;
 }
@@ -117,12 +127,44 @@ export class BotRunner {
   #conclude(run: RunOfFound, settle: Settle): Promise<void> {
     const { input, result } = run;
     const step = afterRun(result.outcome, input.failures);
-    if (step === 'commit') return this.#commitEffects(run, settle);
-    if (step === 'retry') return this.#retry(run, settle);
-    return this.#fail(run, settle, { outcome: result.outcome, error: result.error ?? '' });
+    const end = { outcome: result.outcome, error: result.error ?? '' };
+    if (step === 'commit') return this.#commitWithFiles(run, settle);
+    return step === 'retry' ? this.#retry(run, settle, end) : this.#fail(run, settle, end);
   }
 
-  #commitEffects(run: RunOfFound, settle: Settle): Promise<void> {
+  // The files are stored before the transaction, which waits for no other host.
+  async #commitWithFiles(run: RunOfFound, settle: Settle): Promise<void> {
+    const { input } = run;
+    const files = await this.#keepFiles(run);
+    if (files instanceof FileError) {
+      const end = { outcome: files.outcome, error: files.message };
+      const isRetried = afterRun(files.outcome, input.failures) === 'retry';
+      return isRetried ? this.#retry(run, settle, end) : this.#fail(run, settle, end);
+    }
+    try {
+      await this.#commitEffects(run, files, settle);
+    } finally {
+      await this.#options.files?.discard(files, input.account.id);
+    }
+  }
+
+  async #keepFiles({ input, bot, result }: RunOfFound): Promise<ReplyFiles | FileError> {
+    if (!result.actions.some((action) => action.type === 'reply' && action.attachments)) return new Map();
+    const { files } = this.#options;
+    if (!files) return new FileError('attachment_failed', 'This service stores no files of bots');
+    const goOn = input.onWait?.();
+    const place = { accountId: input.account.id, botId: bot.id, conversationId: input.event.conversationId };
+    try {
+      return await files.keep(result.actions, place);
+    } catch (error) {
+      if (error instanceof FileError) return error;
+      throw error;
+    } finally {
+      goOn?.();
+    }
+  }
+
+  #commitEffects(run: RunOfFound, files: ReplyFiles, settle: Settle): Promise<void> {
     const { input, bot, result } = run;
     const doing = { actor: actorOf(bot, input.event.depth), speaking: result.actions.filter(speaks).length };
     return this.#commit(run, doing, settle, (tx, conversation) => {
@@ -138,21 +180,20 @@ export class BotRunner {
           errorCode: superseded ? 'superseded' : null,
           forwards: run.forwards && !superseded,
         },
-        effects: superseded ? [] : [applyEffects(tx, conversation.id, run)],
+        effects: superseded ? [] : [applyEffects(tx, conversation.id, run, files)],
       };
     });
   }
 
-  #retry(run: RunOfFound, settle: Settle): Promise<void> {
-    const { outcome, error: detail = '' } = run.result;
+  #retry(run: RunOfFound, settle: Settle, { outcome, error: detail }: RunEnd): Promise<void> {
     return this.#commit(run, { actor: system }, settle, (tx) => {
-      keepRun(tx, recordOf(run, outcome));
+      keepRun(tx, { ...recordOf(run, outcome, detail === '' ? undefined : detail), handedOff: false });
       return { verdict: { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail }, effects: [] };
     });
   }
 
   // The customer must not wait for a bot that cannot answer: hands off to agents, with a note of the reason.
-  async #fail(run: RunOfFound, settle: Settle, { outcome, error }: { outcome: string; error: string }): Promise<void> {
+  async #fail(run: RunOfFound, settle: Settle, { outcome, error }: RunEnd): Promise<void> {
     const { input, bot } = run;
     let quarantine: Quarantine | null = null;
     await this.#commit(run, { actor: system }, settle, (tx, conversation) => {
@@ -210,8 +251,13 @@ export class BotRunner {
   }
 }
 
-async function applyEffects(tx: Transaction, conversationId: number, { result, writes }: Run): Promise<void> {
-  await applyActions(tx, conversationId, result.actions);
+async function applyEffects(
+  tx: Transaction,
+  conversationId: number,
+  { result, writes }: Run,
+  files: ReplyFiles,
+): Promise<void> {
+  await applyActions(tx, conversationId, result.actions, files);
   if (writes.length > 0) await writeStored(tx, writes);
 }
 

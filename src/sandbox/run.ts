@@ -210,6 +210,8 @@ export const runBounds = {
   actions: 20,
   replies: 5,
   schedules: 5,
+  /** Files of all replies of a run together. */
+  files: 10,
   scheduleSeconds: { min: 60, max: 90 * 24 * 3600 },
   scheduleBytes: 8_192,
   calls: 20,

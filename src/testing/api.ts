@@ -133,6 +133,8 @@ export interface SimulatedHuman {
 export interface Simulation {
   /** The customer writes; resolves when the bot has done everything that follows. */
   customer(text: string): Promise<void>;
+  /** The customer takes a choice of the latest message that offers any, an item or a postback, by its title or value. */
+  chooses(choice: string): Promise<void>;
   /** The customer opens the chat widget. */
   opensWidget(): Promise<void>;
   readonly human: SimulatedHuman;

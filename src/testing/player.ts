@@ -12,6 +12,7 @@ import { runBot, type Run, type RunPorts } from '../runs/run.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import type { SimulatedRun } from './api.ts';
 import type { Script } from './script.ts';
+import { filesOf } from './stage/files.ts';
 import { sqlOf } from './stage/rows.ts';
 import type { Stage, StageEvent } from './stage/stage.ts';
 
@@ -91,7 +92,7 @@ export class Player {
     if (!superseded) {
       const actor = actorOf(bot, run.input.event.depth);
       await stage.transact(actor, async (tx) => {
-        await applyActions(tx, stage.conversation.id, actions);
+        await applyActions(tx, stage.conversation.id, actions, filesOf(actions));
         await writeStored(tx, run.writes);
       });
     }

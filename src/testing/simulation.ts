@@ -4,6 +4,7 @@ import { toggleStatus } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import type { Actor } from '../events/transaction.ts';
 import type { BotToRun } from '../records/bots/bot-to-run.ts';
+import { choicesOf } from '../records/messages/rich-content.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { InstalledPlugin } from '../runs/installed-plugins.ts';
 import { hearingOf } from '../packages/manifest/heard-events.ts';
@@ -113,6 +114,17 @@ export class SimulatedConversation implements Simulation {
 
   customer(content: string): Promise<void> {
     return this.#act(this.#stage.customer, (tx, id) => send(tx, id, { type: 'incoming', content }));
+  }
+
+  chooses(choice: string): Promise<void> {
+    const question = this.#stage.messages.findLast((message) => choicesOf(message).length > 0);
+    assert(question, 'No message offers a choice');
+    const offered = choicesOf(question);
+    const chosen = offered.find(({ title, value }) => choice === title || choice === value);
+    assert(chosen, `The message offers ${offered.map(({ title }) => title).join(', ')}, not ${choice}`);
+    const contentAttributes = { in_reply_to: question.id, submitted_values: [chosen] };
+    const words = { type: 'incoming', content: chosen.title, contentAttributes } as const;
+    return this.#act(this.#stage.customer, (tx, id) => send(tx, id, words));
   }
 
   opensWidget(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Subject } from '../events/catalog.ts';
 import type { Message } from '../records/messages/message.ts';
+import { plainTextOf } from '../records/messages/rich-content.ts';
 import { printable } from '../lib/text/printable.ts';
 import type { SimulatedRun } from './api.ts';
 import type { Happening } from './stage/stage.ts';
@@ -31,9 +32,11 @@ export function linesOfRun({ event, outcome, error, logs, calls }: SimulatedRun)
   return [...lines, `! ${event}: ${outcome}${error === null ? '' : `: ${inLines(error)}`}`];
 }
 
-function lineOfMessage({ sender, private: isNote, content }: Message): string {
+function lineOfMessage(message: Message): string {
+  const { sender, private: isNote, attachments } = message;
   const author = authors[sender.kind];
-  return `${isNote ? `${author} (note)` : author}: ${inLines(content)}`;
+  const files = attachments.map(({ name }) => ` [${printable(name)}]`).join('');
+  return `${isNote ? `${author} (note)` : author}: ${inLines(plainTextOf(message))}${files}`;
 }
 
 function describeChanges({ changed = {} }: Subject): string {

@@ -86,7 +86,11 @@ function presentEnd(stage: Stage, runs: readonly SimulatedRun[], said: readonly 
   return {
     outcome: last?.outcome ?? 'no_handler',
     error: last?.error ?? null,
-    replies: replies.map(({ content, contentAttributes }) => ({ content, content_attributes: contentAttributes })),
+    replies: replies.map(({ content, contentType, contentAttributes }) => ({
+      content,
+      content_type: contentType,
+      content_attributes: contentAttributes,
+    })),
     handed_off: stage.silence !== null,
     handoff_reason: stage.conversation.handoffReason,
     tools: calls.filter(({ name }) => name === 'tools.call').flatMap(presentTool),

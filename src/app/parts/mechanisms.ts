@@ -93,6 +93,8 @@ export interface Mechanisms {
   readonly outbound: OutboundHttp;
   /** The way out for requests of bots. */
   readonly botOutbound: OutboundHttp;
+  /** Gets the files that bots send. */
+  readonly fileOutbound: OutboundHttp;
   /** Asks models, at servers of accounts by a guarded way out. */
   readonly models: ModelClient;
   readonly secretBox: SecretBox;
@@ -148,19 +150,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     }),
     trials,
     readArchive: createReader(options, { log, sandbox: trials }),
-    outbound: createOutboundHttp({
-      allowCidrs: config.outboundAllowCidrs,
-      openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
-      timeoutMs: config.webhookTimeoutMs,
-      maxResponseBytes,
-      connectionsPerOrigin,
-    }),
-    botOutbound: createOutboundHttp({
-      allowCidrs: config.outboundAllowCidrs,
-      timeoutMs: config.botFetchTimeoutMs,
-      maxResponseBytes: config.botFetchMaxBytes,
-      connectionsPerOrigin: botConnectionsPerOrigin,
-    }),
+    ...createWaysOut(config),
     models: createModelClient({
       allowCidrs: config.outboundAllowCidrs,
       timeoutMs: config.llmTimeoutMs,
@@ -173,6 +163,32 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
     site: new Site({ root: projectRoot, watch: options.watchFolders ?? false }),
     ...createSandboxes(config, log),
+  };
+}
+
+function createWaysOut(config: Config): Pick<Mechanisms, 'outbound' | 'botOutbound' | 'fileOutbound'> {
+  const { outboundAllowCidrs: allowCidrs, botFetchTimeoutMs: timeoutMs } = config;
+  return {
+    outbound: createOutboundHttp({
+      allowCidrs,
+      openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
+      timeoutMs: config.webhookTimeoutMs,
+      maxResponseBytes,
+      connectionsPerOrigin,
+    }),
+    botOutbound: createOutboundHttp({
+      allowCidrs,
+      timeoutMs,
+      maxResponseBytes: config.botFetchMaxBytes,
+      connectionsPerOrigin: botConnectionsPerOrigin,
+    }),
+    fileOutbound: createOutboundHttp({
+      allowCidrs,
+      timeoutMs,
+      maxResponseBytes: config.attachmentBytes,
+      keepsBytes: true,
+      connectionsPerOrigin,
+    }),
   };
 }
 

@@ -4,9 +4,21 @@ const maxTransientAttempts = 3;
 export const transientDelayMs = 1000;
 
 // Perhaps not the bot's fault: worth another attempt before people get the conversation.
-const transientOutcomes: ReadonlySet<string> = new Set(['crashed', 'unavailable', 'queue_full']);
-// Not the bot's fault: a full queue, full memory, a busy machine, or a customer who made it send too many messages.
-const blamelessOutcomes: ReadonlySet<string> = new Set(['queue_full', 'waiting_full', 'unavailable', 'loop_suspected']);
+const transientOutcomes: ReadonlySet<string> = new Set([
+  'crashed',
+  'unavailable',
+  'queue_full',
+  'attachment_unavailable',
+]);
+// Not the bot's fault: a full queue, full memory, a busy machine, a host of a file that does not answer, or a customer who made
+// it send too many messages.
+const blamelessOutcomes: ReadonlySet<string> = new Set([
+  'queue_full',
+  'waiting_full',
+  'unavailable',
+  'attachment_unavailable',
+  'loop_suspected',
+]);
 
 /**
  * Decides what follows a run: its effects are committed, it is tried again, or people get the conversation. Pure.

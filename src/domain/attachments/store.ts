@@ -172,8 +172,32 @@ const findFileStatement = `
   FROM attachments a JOIN messages m ON m.account_id = a.account_id AND m.id = a.message_id
   WHERE a.account_id = $1 AND a.id = $2`;
 
+interface FileRow {
+  file: Attachment | null;
+  object_key: string | null;
+}
+
 /** A file of a message; null where there is none, or its message was deleted. */
 export async function findFile(sql: Sql, { accountId, id }: FileOf): Promise<StoredFile | null> {
-  const [row] = await sql<{ file: Attachment | null; object_key: string | null }>(findFileStatement, [accountId, id]);
+  const [row] = await sql<FileRow>(findFileStatement, [accountId, id]);
+  return toFile(row, accountId);
+}
+
+const findSendableStatement = `${findFileStatement} AND NOT m.private
+  AND (m.conversation_id = $3 OR m.sender_kind = 'agent_bot' AND m.sender_id = $4)`;
+
+/**
+ * A file that a bot may send into a conversation: of a public message there, which the customer has, or of a message that the
+ * bot itself has sent anywhere in the account. Null for every other.
+ */
+export async function findSendable(
+  sql: Sql,
+  { accountId, id, conversationId, botId }: FileOf & { conversationId: number; botId: number },
+): Promise<StoredFile | null> {
+  const [row] = await sql<FileRow>(findSendableStatement, [accountId, id, conversationId, botId]);
+  return toFile(row, accountId);
+}
+
+function toFile(row: FileRow | undefined, accountId: number): StoredFile | null {
   return row?.file ? { ...row.file, accountId, objectKey: row.object_key } : null;
 }

@@ -93,7 +93,7 @@ function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
     remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
   };
   return {
-    reply: (value: unknown) => queueAction('reply', fieldsOf(value, 'content', 'ctx.reply')),
+    reply: (value: unknown, options?: unknown) => queueAction('reply', replyOf(value, options)),
     note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
     handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
     resolve: () => queueAction('resolve', {}),
@@ -175,6 +175,23 @@ function timeOf(date: unknown): number {
 function objectOf(value: unknown, member: string): object {
   if (typeof value === 'object' && value !== null && !isArray(value)) return value;
   throw new SafeTypeError(`${member} takes an object`);
+}
+
+// Choices and cards become the fields that messages have.
+function replyOf(value: unknown, options: unknown): object {
+  const given = fieldsOf(value, 'content', 'ctx.reply');
+  const all: Fields = options === undefined ? { ...given } : { ...given, ...objectOf(options, 'ctx.reply') };
+  const { input_select: choices, cards, ...fields } = all;
+  if (choices !== undefined && cards !== undefined) throw new SafeTypeError('ctx.reply takes input_select or cards');
+  const text = fields.content === undefined && fields.attachments !== undefined ? { content: '' } : {};
+  const shown = choices === undefined ? cards : choices;
+  if (shown === undefined) return { ...fields, ...text };
+  return {
+    ...fields,
+    ...text,
+    content_type: choices === undefined ? 'cards' : 'input_select',
+    content_attributes: { ...(fields.content_attributes as object), ...objectOf(shown, 'ctx.reply') },
+  };
 }
 
 function fieldsOf(value: unknown, textField: string, member: string): object {

@@ -1,4 +1,5 @@
 import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
+import { readUrl } from '../../outbound/url.ts';
 import { findProblems } from '../../schemas.ts';
 import { endingOf } from '../isolate/endings.ts';
 import { runBounds } from '../run.ts';
@@ -6,6 +7,8 @@ import type { Action, Permissions, RunOutcome } from '../run.ts';
 
 /** The actions of a run, validated; or the outcome and error with which the whole batch is dropped. */
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
+
+type Reply = Extract<Action, { type: 'reply' }>;
 
 const actionSchemas = {
   reply: 'runtime/action.reply',
@@ -32,6 +35,9 @@ export function judgeActions(
 ): BatchVerdict {
   const count = (type: string) => batch.filter((action) => typeOf(action) === type).length;
   const [replies, schedules] = [count('reply'), count('schedule')];
+  const files = batch.reduce<number>((sum, action) => sum + filesIn(action), 0);
+  if (files > runBounds.files)
+    return { outcome: 'too_many_actions', error: `The replies of a run may have ${runBounds.files} files` };
   if (batch.length > runBounds.actions || replies > runBounds.replies || schedules > runBounds.schedules) {
     const error = `${batch.length} actions, ${replies} of them replies, ${schedules} of them schedules`;
     return { outcome: 'too_many_actions', error };
@@ -54,7 +60,30 @@ function lackOf(action: Action, permissions: Permissions): string | null {
   const { type } = action;
   if (type === 'schedule') return permissions.schedule ? null : '`permissions.schedule`';
   if (type === 'handoff' && action.cause && !permissions.handoff_cause) return '`permissions.handoff_cause`';
+  if (type === 'reply' && permissions.conversation.includes(type)) return lackOfHost(action, permissions);
   return permissions.conversation.includes(type) ? null : `"${type}" under permissions.conversation`;
+}
+
+function lackOfHost({ attachments = [] }: Reply, { network }: Permissions): string | null {
+  const hosts = attachments.flatMap(({ url }) => (url === undefined ? [] : [hostIn(url)]));
+  if (hosts.length > 0 && !network?.methods.includes('GET')) return '`permissions.network` with the method GET';
+  const unlisted = hosts.find((host) => !network?.hosts.includes(host));
+  return unlisted === undefined ? null : `${unlisted} under permissions.network.hosts`;
+}
+
+function hostIn(url: string): string {
+  const read = readUrl(url, { httpsOnly: true });
+  return 'url' in read ? read.url.host : '';
+}
+
+function findReplyFault({ content, attachments = [] }: Reply): string | null {
+  if (content.trim() === '' && attachments.length === 0) return '`content` must not be blank';
+  for (const { url, file } of attachments) {
+    if ((url === undefined) === (file === undefined)) return 'a file has either a `url` or a `file`';
+    const read = url === undefined ? null : readUrl(url, { httpsOnly: true });
+    if (read && 'problem' in read) return read.problem.message;
+  }
+  return null;
 }
 
 function findScheduleFault(action: Action, now: number): string | null {
@@ -77,7 +106,14 @@ function findFault(action: unknown): string | null {
   const unsafe = findUnsafeValue(action);
   if (unsafe) return unsafe.message;
   const [problem] = findProblems(actionSchemas[type], action);
-  return problem ? `${type}: ${problem.message}` : null;
+  if (problem) return `${type}: ${problem.message}`;
+  const fault = type === 'reply' ? findReplyFault(action as Reply) : null;
+  return fault === null ? null : `reply: ${fault}`;
+}
+
+function filesIn(action: unknown): number {
+  const { attachments } = (action ?? {}) as { attachments?: unknown };
+  return Array.isArray(attachments) ? attachments.length : 0;
 }
 
 function isActionType(type: unknown): type is Action['type'] {

@@ -31,6 +31,7 @@ const answers: readonly Answer[] = [
   { statement: /INSERT INTO conversation_labels\b/, rows: (_, [, , titles, made]) => titlesOf(titles, made) },
   { statement: /^DELETE FROM conversation_labels\b/, rows: () => [] },
   { statement: /^SELECT \S+ \S+ \S+ FROM agents g\b/, rows: (_, [, id]) => people(id) },
+  { statement: /^SELECT FROM attachments\b/, rows: (_, [, ids]) => ids as unknown[] },
   { statement: /^SELECT FROM inbox_members\b/, rows: () => [{}] },
   { statement: /^SELECT id, name FROM teams\b/, rows: (stage, [, id]) => [{ id, name: teamOf(stage, Number(id)) }] },
   { statement: /^SELECT id FROM teams\b/, rows: (stage, [, name]) => [{ id: teamIdOf(stage, String(name)) }] },

@@ -4,7 +4,7 @@ import { judge } from '../../../src/domain/bots/evals/judge.ts';
 const called = { name: 'order_status', arguments: { order: 'A-17' }, error: null };
 
 function trial(content: string, attributes: Record<string, unknown>, tools: (typeof called | { error: string })[]) {
-  const replies = content === '' ? [] : [{ content, content_attributes: attributes }];
+  const replies = content === '' ? [] : [{ content, content_type: 'text' as const, content_attributes: attributes }];
   const told = tools.map((one) => ({ ...called, ...one }));
   const handedOff = content === '';
   const reason = handedOff ? 'no_answer' : null;

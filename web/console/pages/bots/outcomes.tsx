@@ -21,6 +21,8 @@ const words: Readonly<Record<string, string>> = {
   queue_full: 'Queue full. Retried.',
   waiting_full: 'Too much memory held by waiting runs. Handed off to an agent.',
   loop_suspected: 'Possible loop. Handed off to an agent.',
+  attachment_failed: 'A file of a reply could not be sent. Handed off to an agent.',
+  attachment_unavailable: 'The host of a file did not answer. Retried before a handoff.',
   storage_full: 'Storage full. Handed off to an agent.',
   storage_failed: 'A stored number grew too large. Handed off to an agent.',
   bot_suppressed: 'The bot acted after silencing itself. Handed off to an agent.',
