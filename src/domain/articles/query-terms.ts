@@ -20,6 +20,8 @@ export interface Term {
   variants: string[];
   /** How well the variants fit, below 1. */
   quality: number;
+  /** Whether it is a part of another one that is written with a hyphen: “bike” of “e-bike”. */
+  isPart: boolean;
 }
 
 /** Languages in which a question is asked at most: those with the most passages. */
@@ -83,7 +85,10 @@ export async function findTerms(
   if (looked.length === 0) return [];
   const rows = await sql<Row>(vocabularyStatement, [accountId, JSON.stringify(looked)]);
   const totals = new Map(asked.map(({ language, total }) => [language, total]));
-  return rows.map((row) => termOf(row, totals.get(row.language) ?? 0));
+  const parts = looked.flatMap(({ term }) => (term.includes('-') ? term.split('-') : []));
+  // Endings differ: “e-bik” and “bike”.
+  const isPart = (term: string) => parts.some((part) => part === term || (part.length > 1 && term.startsWith(part)));
+  return rows.map((row) => ({ ...termOf(row, totals.get(row.language) ?? 0), isPart: isPart(row.term) }));
 }
 
 /** Returns the languages of the account's published articles, those with the most passages first. */
@@ -109,7 +114,7 @@ function partsOf(term: string): string[] {
   return parts;
 }
 
-function termOf({ language, term, exact, longer, similar }: Row, total: number): Term {
+function termOf({ language, term, exact, longer, similar }: Row, total: number): Omit<Term, 'isPart'> {
   const isKnown = exact !== null;
   const others = longer.filter(({ word }) => word !== term);
   const isCompounding = compounding.has(configurationOf(language));

@@ -1,6 +1,6 @@
 import { comparable } from './languages.ts';
 import { isQuestionWord, splitQuestion, wordsIn } from './question-words.ts';
-import { ownLines } from './quoted-mail.ts';
+import { linesOf } from './quoted-mail.ts';
 
 /** Questions of one message that are searched for at most. */
 const questionsAtMost = 6;
@@ -20,24 +20,46 @@ const functionWords = new Set(
   aber wenn als dass nicht bis über unter vor zum zur beim vom ins dieser diese dieses dann so auch`.split(/\s+/),
 );
 
+const wordsOfMail = new Set(
+  `answer answers reply respond see read mail email message question questions below forward forwarded attached
+  antwort antworten beantworten lesen siehe mail e-mail nachricht frage fragen unten angehängt`.split(/\s+/),
+);
+
 /** Questions of a message: those that it asks, and what it tells, which may be what somebody wants to know about. */
 export interface Questions {
   asking: string[];
   telling: string[];
+  /** Questions in the mail below it, if it asks nothing itself: “Can you answer this?”, “See below.” */
+  quoted: string[];
 }
 
 /**
- * Returns what a message asks, each question by itself, at most six in all: quoted mail, headers, signatures and courtesies do
- * not count. A message that has nothing else is one question. Takes time linear in its length.
+ * Returns what a message asks, each question by itself, at most six in all: headers, signatures and courtesies do not count, and
+ * quoted mail only where the message asks nothing. A message that has nothing else is one question. Takes time linear in its length.
  */
 export function questionsOf(message: string): Questions {
-  const lines = ownLines(message).map((line) => line.replace(/\s+/g, ' ').trim());
-  const sentences = lines.flatMap(sentencesOf).filter((sentence) => !isCourtesy(sentence));
-  const clauses = sentences.flatMap((sentence, at) => clausesOf(sentence, sentences[at - 1]));
-  const unique = [...new Set(clauses)];
+  const { own, earlier } = linesOf(message);
+  const unique = clausesIn(own);
   const asking = unique.filter(asks).slice(0, questionsAtMost);
   const telling = unique.filter((clause) => !asks(clause)).slice(0, questionsAtMost - asking.length);
-  return asking.length + telling.length === 0 ? { asking: [message.trim()], telling } : { asking, telling };
+  const quoted = asking.some(isAboutMore) ? [] : clausesIn(earlier).filter(asks);
+  const most = questionsAtMost - asking.length - telling.length;
+  if (asking.length + telling.length + quoted.length === 0) return { asking: [message.trim()], telling, quoted };
+  return { asking, telling, quoted: quoted.slice(0, most) };
+}
+
+// “Can you answer the mail below?” asks nothing but what the mail asks.
+function isAboutMore(clause: string): boolean {
+  const words = splitQuestion(comparable(clause)).map(({ bare }) => bare);
+  return countTelling(words.filter((word) => !wordsOfMail.has(word)).join(' ')) > 0;
+}
+
+function clausesIn(lines: readonly string[]): string[] {
+  const sentences = lines
+    .map((line) => line.replace(/\s+/g, ' ').trim())
+    .flatMap(sentencesOf)
+    .filter((sentence) => !isCourtesy(sentence));
+  return [...new Set(sentences.flatMap((sentence, at) => clausesOf(sentence, sentences[at - 1])))];
 }
 
 const sentenceEnd = /(?<=[.!?…]["')\]]?)\s+|(?<=[。！？])/u;

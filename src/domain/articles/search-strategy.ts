@@ -60,7 +60,7 @@ export function queryOf(terms: readonly Term[]): string {
 
 /** Returns a term as the scoring statement reads it; none for a word that no passage has. */
 export function scoredTerm(term: Term) {
-  const { language, weight, quality, word, variants } = term;
+  const { language, weight, quality, word, variants, isPart } = term;
   const itself = word === null ? [] : [word];
   if (itself.length + variants.length === 0) return [];
   const prominent = (words: readonly string[]) => words.map((one) => `${quote(one)}:AB`).join(' | ') || null;
@@ -69,6 +69,7 @@ export function scoredTerm(term: Term) {
       language,
       weight,
       quality,
+      counts: weight > 0 && !isPart,
       word: itself.map(quote).join('') || null,
       any_word: queryOf([term]),
       prominent: prominent(itself),

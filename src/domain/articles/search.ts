@@ -71,8 +71,8 @@ type Filter = { tags: readonly string[]; languages: readonly string[]; limit: nu
 
 /**
  * Returns the passages of the account's published articles that cover most of a question: one of each article, best first.
- * Of a text with several sentences each is searched for by itself, and the best counts; what only tells something is searched for
- * where nothing answers what is asked. Words may be misspelt, parts of compounds or only begun. Articles are searched in their
+ * Of a text with several sentences each is searched for by itself, and the best counts; what only tells something, and then what a
+ * quoted mail asks, is searched for where nothing answers what is asked. Words may be misspelt, parts of compounds or only begun. Articles are searched in their
  * languages, by the words that PostgreSQL's configuration of the language makes of them; with a meaning also by their vectors, and
  * the two lists are merged.
  */
@@ -83,12 +83,12 @@ export async function searchPassages(
   { tags = [], languages = [], limit, meaning }: PassageFilter,
 ): Promise<FoundPassage[]> {
   const filter = { tags, languages, limit: meaning ? Math.max(limit, fusedArticles) : limit };
-  const { asking, telling } = questionsOf(storableText(query, maxQueryChars));
+  const { asking, telling, quoted } = questionsOf(storableText(query, maxQueryChars));
   const search = async (questions: readonly string[]): Promise<Row[]> =>
     (await Promise.all(questions.map((question) => findByWords(sql, accountId, question, filter)))).flat();
-  const asked = await search(asking);
-  const isAnswered = asked.some(({ score }) => score >= answerThreshold);
-  const byWords = bestOfArticles(isAnswered ? asked : [...asked, ...(await search(telling))], filter.limit);
+  let found = await search(asking);
+  for (const others of [telling, quoted]) if (!isAnswered(found)) found = [...found, ...(await search(others))];
+  const byWords = bestOfArticles(found, filter.limit);
   const similar = meaning ? await findSimilar(sql, accountId, meaning, filter) : [];
   const rows = similar.length === 0 ? byWords : await withSimilar(sql, accountId, { query, byWords, similar, limit });
   const near = new Set(similar.map(({ article_id: id }) => id));
@@ -101,6 +101,10 @@ export async function searchPassages(
   });
 }
 
+function isAnswered(rows: readonly Row[]): boolean {
+  return rows.some(({ score }) => score >= answerThreshold);
+}
+
 async function findByWords(sql: Sql, accountId: number, question: string, filter: Filter): Promise<Row[]> {
   const terms = await findTerms(sql, accountId, { query: question, languages: filter.languages });
   const looked = [...Map.groupBy(terms, ({ language }) => language).values()].filter(hasWords);
@@ -109,7 +113,7 @@ async function findByWords(sql: Sql, accountId: number, question: string, filter
   const found = await find(sql, accountId, looked, filter);
   return found.map(({ matched, ...row }) => {
     const ofLanguage = asked.get(row.language) ?? [];
-    const of = ofLanguage.filter(({ weight }) => weight > 0).length;
+    const of = ofLanguage.filter(({ weight, isPart }) => weight > 0 && !isPart).length;
     return { ...row, question, asked: queryOf(ofLanguage), matches: { words: matched, of } };
   });
 }
@@ -215,7 +219,7 @@ const columns = (from: string) =>
 // Some passages are candidates twice, and scored twice: removing duplicates first would read all of them twice.
 const searchStatement = (candidates: string) => `
   WITH terms AS (
-    SELECT * FROM jsonb_to_recordset($2::jsonb) AS t (language text, weight float8, quality float8, word tsquery,
+    SELECT * FROM jsonb_to_recordset($2::jsonb) AS t (language text, weight float8, quality float8, counts boolean, word tsquery,
       any_word tsquery, prominent tsquery, any_prominent tsquery)
   ),
   whole AS (SELECT * FROM jsonb_to_recordset($3::jsonb) AS w (language text, weight float8, query tsquery)),
@@ -227,7 +231,7 @@ const searchStatement = (candidates: string) => `
       SELECT sum(t.weight * CASE WHEN NOT p.search @@ t.any_word THEN 0 WHEN p.search @@ t.prominent THEN 1
           WHEN p.search @@ t.any_prominent THEN t.quality WHEN p.search @@ t.word THEN ${inTextAlone}
           ELSE ${inTextAlone} * t.quality END) AS words,
-        count(*) FILTER (WHERE t.weight > 0 AND p.search @@ t.any_word) AS matched,
+        count(*) FILTER (WHERE t.counts AND p.search @@ t.any_word) AS matched,
         sum(CASE WHEN p.title @@ t.any_word THEN 1 ELSE 0 END) / greatest(length(p.title), 1)::float8 AS title
       FROM terms t WHERE t.language = p.language
     ) s

@@ -189,6 +189,28 @@ describe('articles', () => {
     expect(told[0]).to.include({ title: 'Garden parties', question: 'We would like a table for the party.' });
   });
 
+  it('are found by what a mail below asks where the message itself asks nothing', async () => {
+    const tag = newTag();
+    await make({ title: 'Watering orchids', content: 'Water orchids once a week.', tags: [tag] });
+    await make({ title: 'Garden parties', content: 'We rent tables for a party.', tags: [tag] });
+    const below =
+      '\n\n-----Original Message-----\nFrom: Kim\nSent: Monday\nSubject: Plants\n\nHow often are orchids watered?';
+    const [found] = await search(`See below, please.${below}`, tag);
+    expect(found).to.deep.include({
+      title: 'Watering orchids',
+      answers: true,
+      question: 'How often are orchids watered?',
+    });
+    expect(await titles(`Do you rent tables for parties?${below}`, tag)).to.deep.equal(['Garden parties']);
+  });
+
+  it('have a word with a hyphen once among those that match', async () => {
+    await make({ title: 'Hire', content: 'We hire e-bikes to adults.', tags: [newTag()] });
+    const sql = app.app.database.sql;
+    const [found] = await searchPassages(sql, 1, 'Deposit for e-bikes', { limit: 1, tags: [`tag-${made}`] });
+    expect(found?.matches).to.deep.equal({ words: 1, of: 2 });
+  });
+
   it('show what was found as HTML whose only tags are marks', async () => {
     const tag = newTag();
     const content =

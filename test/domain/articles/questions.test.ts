@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { questionsOf } from '../../../src/domain/articles/questions.ts';
 
 describe('the questions of a message', () => {
-  for (const [message, asking, telling] of [
+  for (const [message, asking, telling, quoted = []] of [
     ['Within how many days may I return goods?', ['Within how many days may I return goods?'], []],
     ['opening hours', [], ['opening hours']],
     [
@@ -37,12 +37,47 @@ describe('the questions of a message', () => {
       ['Are you open on Sunday?'],
       ['Opening hours'],
     ],
+    [
+      'See below.\n\n-----Original Message-----\nFrom: Kim\nSent: Monday\nSubject: A jacket\n\nMay I return a jacket?\nKim',
+      [],
+      ['See below.'],
+      ['May I return a jacket?'],
+    ],
+    [
+      'Could you answer this?\n\nOn Mon, 3 Nov 2025 at 10:00, Kim Doe\n<kim@b.example> wrote:\n> I have a jacket. May I return it?',
+      ['Could you answer this?'],
+      [],
+      ['I have a jacket. May I return it?', 'May I return it?'],
+    ],
+    [
+      'FW: your mail\n\n________\nFrom: Kim\nSent: Monday\nSubject: FW: A jacket\n\nMay I return a jacket?',
+      [],
+      ['your mail'],
+      ['May I return a jacket?'],
+    ],
+    [
+      'WG: Anfrage\n\nVon: Kim\nGesendet: Montag\nBetreff: Jacke\n\nIch will meine Jacke umtauschen.',
+      [],
+      ['Anfrage', 'Jacke', 'Ich will meine Jacke umtauschen.'],
+    ],
+    [
+      'Where is my jacket?\n\nVon: Laden\nGesendet: Montag\nBetreff: Jacke\n\nMöchten Sie eine Hose?',
+      ['Where is my jacket?'],
+      [],
+    ],
+    ['Where is my jacket?\n\n-- \nKim\nDo you need to print this?', ['Where is my jacket?'], []],
+    [
+      'Where is my jacket?\n\nBest,\nKim\n\nSent from my phone\n\nThis mail is confidential.\nSend it to nobody.',
+      ['Where is my jacket?'],
+      [],
+    ],
+    ['Wo ist sie?\n\nGesendet von meinem Telefon\n\n| Ihre Jacke ist da.', ['Wo ist sie?'], []],
     ['> Are you open?', ['Are you open?'], []],
     ['Hi!', ['Hi!'], []],
     ['', [''], []],
   ] as const) {
     it(`of ${JSON.stringify(message).slice(0, 70)}`, () => {
-      expect(questionsOf(message)).to.deep.equal({ asking, telling });
+      expect(questionsOf(message)).to.deep.equal({ asking, telling, quoted });
     });
   }
 
