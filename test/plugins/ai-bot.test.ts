@@ -252,6 +252,29 @@ describe('the AI bot', () => {
     expect(extract({ text, words }, 'What are your opening hours?')).to.match(/^Our shop is open from 9:00 to 18:00\./);
   });
 
+  it('prefers words that few sentences have, and each once', () => {
+    const text =
+      'The pool is open. The pool is warm. The pool is deep. Bring a towel. Towels are for hire. Dogs may not enter the pool. Bye.';
+    expect(extract({ text, words: ['pool', 'Dogs'] }, 'Dogs at the pool?')).to.equal(
+      'Dogs may not enter the pool. Bye.',
+    );
+  });
+
+  it('keeps the lines of a list, joins those that only break at the width of a page, and sets rows below the first one', () => {
+    const list = 'Prices:\nAdults: 6 euros\nChildren: 3 euros\nDogs: free';
+    expect(extract({ text: list, words: ['Children'] }, 'Children?')).to.equal('Children: 3 euros\nDogs: free');
+    const wrapped =
+      'You may return goods that you have not used within thirty\ndays from the day on which you got them. Bye.';
+    expect(extract({ text: wrapped, words: ['return'] }, 'return?')).to.equal(wrapped.replace('\n', ' '));
+    const table = 'Day   Hall   Garden\n Monday   9–12   9–20 \n Sunday   8–20   9–20\n\nCome early.';
+    expect(extract({ text: table, words: ['Sunday'] }, 'Sunday?')).to.equal(
+      'Day   Hall   Garden\nSunday   8–20   9–20\nCome early.',
+    );
+    expect(extract({ text: table, words: ['Hall', 'Sunday'] }, 'Hall on Sunday?')).to.equal(
+      'Day   Hall   Garden\nSunday   8–20   9–20',
+    );
+  });
+
   describe('asks the model', () => {
     const said = (content: string, type: 'incoming' | 'outgoing', sender: object | null = null) =>
       ({
