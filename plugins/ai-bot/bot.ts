@@ -5,10 +5,11 @@ import { findKeyword } from './keywords.ts';
 import { languageOf } from './language.ts';
 import { lines, type Lines } from './lines.ts';
 import { answerOffline } from './offline.ts';
+import { personWishOf } from './person-wish.ts';
 import type { Words } from './prompt.ts';
 import { findPassages, isShort, questionBefore, withEarlier } from './questions.ts';
 import type { OwnTool } from './tools.ts';
-import { asksForPerson, refuses, smallTalkOf, type SmallTalk } from './small-talk.ts';
+import { refuses, saysLittle, smallTalkOf, type SmallTalk } from './small-talk.ts';
 
 /** The settings of an operator; texts that are absent are the default ones in the customer’s language, empty ones are not said. */
 export interface Settings {
@@ -28,8 +29,8 @@ export type Ctx = MessageContext<Settings>;
 
 /** Where the bot remembers the last message that it answered. */
 const answeredKey = 'answered';
-/** Where it remembers that it has greeted and thanked. */
-const saidKey = { greeting: 'greeted', thanks: 'thanked' } as const;
+/** Where it remembers that it has greeted, thanked, reacted and asked back. */
+const saidKey = { greeting: 'greeted', thanks: 'thanked', reaction: 'reacted', unclear: 'asked' } as const;
 /** Where it remembers that its last reply was an offer. */
 const offeredKey = 'offered';
 // Covers the time in which the rest of a burst may arrive. It expires, because a bot's storage in an account is limited.
@@ -103,31 +104,60 @@ async function answerByModel(ctx: Ctx, said: string, more: readonly CustomerWord
 
 /** Answers without a model. */
 async function answerAlone(ctx: Ctx, said: string): Promise<Done> {
+  const wish = personWishOf(said);
+  if (wish === 'clear') return asksForPerson;
   const talk = smallTalkOf(said);
   if (talk) return greetBack(ctx, talk);
-  const wasOffered = (await ctx.storage.get<boolean>(offeredKey)) === true;
-  if (wasOffered) await ctx.storage.delete(offeredKey);
-  if (asksForPerson(said) || (wasOffered && refuses(said)))
-    return { cause: 'keyword', reason: 'The customer asks for a person' };
+  const wasOffered = await takeOffered(ctx);
+  if (wasOffered && refuses(said)) return asksForPerson;
   const { scope } = ctx.config.knowledge;
   if (scope === 'none') return { cause: 'no_answer', reason: 'There is neither a model nor a knowledge base' };
+  const done = await answerFromArticles(ctx, said, wish === 'likely');
+  if (isReply(done) && done.isOffer) await ctx.storage.set(offeredKey, true, { ttl: rememberedSeconds });
+  const isUnclear = !isReply(done) && done.cause === 'no_answer' && saysLittle(said);
+  return isUnclear && !wasOffered ? sayOnce(ctx, 'unclear', done) : done;
+}
+
+/** Whether the last reply was an offer, which is forgotten. */
+async function takeOffered(ctx: Ctx): Promise<boolean> {
+  const wasOffered = (await ctx.storage.get<boolean>(offeredKey)) === true;
+  if (wasOffered) await ctx.storage.delete(offeredKey);
+  return wasOffered;
+}
+
+/** Quotes or offers articles. One of them may tell how to get in touch. */
+async function answerFromArticles(ctx: Ctx, said: string, wantsContact: boolean): Promise<Reply | Leave> {
   const earlier = isShort(said) ? questionBefore(ctx) : null;
   const [passages, before] = await Promise.all([
     findPassages(ctx, said),
     earlier === null ? [] : findPassages(ctx, earlier),
   ]);
+  if (wantsContact && !passages.some(fitsSeveralWords)) return asksForPerson;
   const outcome = answerOffline({ said, passages, before }, await linesOf(ctx));
-  if (!outcome) return { cause: 'no_answer', reason: 'The knowledge base has no answer', passages };
-  if ('isOffer' in outcome && outcome.isOffer) await ctx.storage.set(offeredKey, true, { ttl: rememberedSeconds });
-  return withPassages(outcome, passages);
+  return withPassages(outcome ?? { cause: 'no_answer', reason: 'The knowledge base has no answer' }, passages);
 }
 
-/** Greets or thanks back, once in a session. */
-async function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
-  if ((await ctx.storage.get<boolean>(saidKey[talk])) === true) return 'silence';
-  const own = talk === 'greeting' ? ctx.config.greeting_message : undefined;
-  const text = own ?? (await linesOf(ctx))[talk];
-  await ctx.storage.set(saidKey[talk], true, { ttl: rememberedSeconds });
+function isReply(done: Reply | Leave): done is Reply {
+  return 'isOffer' in done;
+}
+
+const asksForPerson: Leave = { cause: 'keyword', reason: 'The customer asks for a person' };
+
+function fitsSeveralWords({ answers, matches }: Passage): boolean {
+  return answers && (matches === null || matches.words > 1);
+}
+
+/** Greets, thanks or reacts back, once in a session. */
+function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
+  return sayOnce(ctx, talk, 'silence');
+}
+
+/** Says a line of its own, once in a session; `again`: what is done instead the second time. */
+async function sayOnce(ctx: Ctx, line: keyof typeof saidKey, again: Done): Promise<Done> {
+  if ((await ctx.storage.get<boolean>(saidKey[line])) === true) return again;
+  const own = line === 'greeting' ? ctx.config.greeting_message : undefined;
+  const text = own ?? (await linesOf(ctx))[line];
+  await ctx.storage.set(saidKey[line], true, { ttl: rememberedSeconds });
   return text.trim() === '' ? 'silence' : { text, sources: [], isOffer: false, isFromTool: false };
 }
 
@@ -143,7 +173,7 @@ async function passagesFor(ctx: Ctx, said: string): Promise<{ passages: Passage[
   return { passages: withEarlier(found, await findPassages(ctx, earlier)), isFollowUp: true };
 }
 
-function withPassages(outcome: Outcome, passages: readonly Passage[] | null): Done {
+function withPassages(outcome: Outcome, passages: readonly Passage[] | null): Reply | Leave {
   return 'cause' in outcome ? { ...outcome, passages: passages ?? [] } : outcome;
 }
 

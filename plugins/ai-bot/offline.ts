@@ -16,6 +16,9 @@ const maxExcerptChars = 300;
 /** A question of one telling word is answered if it is this share of the message. */
 const wholeShare = 0.6;
 const mostWords = 100;
+// “And for bicycles?” has words of one question, and asks another one.
+const goesOn =
+  /^(?:ok(?:ay)?,? )?(?:and|or|but|und|oder|aber|what about|how about|what if|was ist mit|wie ist es mit)\b/i;
 
 /** A customer's question, and the passages found for it. */
 export interface Asked {
@@ -86,8 +89,9 @@ function bestOfQuestions(passages: readonly Passage[]): Passage[] {
 // A single word may stand in an article about anything: two are needed where the question has them, and one alone must be all that
 // the customer says.
 function fits({ answers, score, matches, question }: Passage, { said, before }: Asked): boolean {
-  if (!answers || matches === null) return answers;
+  if (!answers || (before.length > 0 && goesOn.test(said))) return false;
+  if (matches === null) return true;
   if (matches.words > 1) return score >= quoteThreshold;
   const isWhole = wordsOf(question, mostWords).length >= wholeShare * wordsOf(said, mostWords).length;
-  return matches.of === 1 && before.length === 0 && isWhole;
+  return matches.of === 1 && matches.words === 1 && before.length === 0 && isWhole;
 }

@@ -1,84 +1,141 @@
-import { wordsOf } from './words.ts';
+import { setOf, wordsOf } from './words.ts';
 
-/** Messages that ask nothing: greetings, and thanks or goodbyes. */
-export type SmallTalk = 'greeting' | 'thanks';
+/** Messages that ask nothing: greetings, thanks or goodbyes, and reactions such as “lol” or “no, that is all”. */
+export type SmallTalk = 'greeting' | 'thanks' | 'reaction';
 
 /** Words of a message that may be no more than small talk. */
 const mostWords = 12;
-const mostWordsOfWish = 8;
-
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
-
-const greetings = setOf(`hi hello hey hiya heya howdy greetings yo morning afternoon evening
-  hallo hallöchen huhu moin servus grüezi hej tag morgen abend grüß gruß
-  bonjour bonsoir salut coucou hola buenos buenas ciao buongiorno buonasera salve
-  hoi goedemorgen goedemiddag goedenavond goedendag dag`);
-const thanks =
-  setOf(`thanks thank thx ty cheers appreciated appreciate great perfect awesome cool lovely brilliant nice wonderful ok okay
-  alright bye goodbye fine super excellent
-  danke dankeschön dank passt prima toll perfekt klasse tschüss tschüß wiedersehen alles klar wunderbar spitze
-  merci parfait génial revoir gracias perfecto vale adiós grazie perfetto arrivederci bedankt dankjewel dankuwel prima oké doei top`);
-/** Words that stand beside these, and ask nothing by themselves. */
-const fillers =
-  setOf(`there all everyone everybody team guys sir madam dear and you i have a an the some question questions quick short so very
-  much many lot lots for your help helping how are doing is it its it's that that's this was were day one just to my me please can could
-  would us of everything again good nice got i'm im i'd glad with in advance have weekend evening night see later anyone somebody here
-  need like ask something need support hope well answer reply fast that'll worked works helped problem no worries we all now a helps talking speaking chatting merry christmas happy easter birthday holidays new year same too
-  robot bot chatbot real human machine computer
-  zusammen liebe lieber liebes sehr geehrte geehrter damen herren vielen schönen schöne noch und ich habe hab hätte eine einen ein frage
-  fragen kurze wie geht geht's gehts es spreche sprich mit einem einer echten menschen frohe fröhliche weihnachten ostern jahr neues gleichfalls ebenso ihnen dir euch für die ihre deine hilfe schnelle antwort das war hat mir geholfen guten gute gut da jemand
-  ist sind sie du bist kann können mal bitte helfen brauche nochmal ja super auf nacht wochenende gott allerseits etwas wissen
-  oder echter echt mensch roboter maschine
-  beaucoup vous tout le la monde j'ai une un question comment ça va aide votre pour au
-  muchas muy días tardes noches tengo una pregunta usted por su ayuda
-  mille molto ho una domanda tutti per il suo aiuto
-  goede goeden hartelijk u je wel ik heb een vraag voor uw hulp allemaal`);
-const asksWhatItIs = setOf('robot bot chatbot machine computer roboter maschine');
-
-const wish = /^(?:help|hilfe|ayuda|aide|aiuto|hulp|questions?|fragen?|pregunta|domanda|vraag|support)$/;
-const howAreYou =
-  /how are you|how is it going|wie geht|comment ça va|are you (?:a |an )?(?:real|human)|am i|spreche ich|christmas|weihnachten|easter|ostern|new year|neues jahr/;
-
-const people =
-  setOf(`person human agent someone operator representative mensch mitarbeiter mitarbeiterin menschen berater personne conseiller
-  conseillère humain persona agente humano operatore umano medewerker mens`);
-const refusals = setOf(
-  `no nope not doesn't doesnt didn't didnt don't dont wrong nein nicht falsch ne nee non pas niet`,
-);
-
-const thanking = setOf('thanks thank thx cheers danke dankeschön merci gracias grazie bedankt');
-const objections = setOf('but still however and aber doch trotzdem und mais et pero y ma e maar en');
 /** Words of thanks that say something of their own, such as “Thanks, you saved my day”. */
 const mostWordsOfThanks = 7;
 
-/** The kind of small talk that a text is; null when it is about something. */
+const greetings = setOf(`hi hello hey hiya heya howdy greetings yo morning afternoon evening day sup
+  hallo hallöchen huhu moin servus grüezi hej tag morgen abend grüß gruß tach
+  bonjour bonsoir salut coucou hola buenos buenas ciao buongiorno buonasera salve
+  hoi goedemorgen goedemiddag goedenavond goedendag dag`);
+const thanks =
+  setOf(`thanks thank thx tnx ty cheers ta appreciated appreciate great perfect awesome cool lovely brilliant nice wonderful ok okay k
+  alright bye goodbye fine super excellent fantastic amazing sweet noted understood cu cya
+  danke dankeschön dank passt prima toll perfekt klasse tschüss tschüß tschau wiedersehen klar wunderbar spitze verstanden
+  merci parfait génial revoir gracias perfecto vale adiós grazie perfetto arrivederci bedankt dankjewel dankuwel prima oké doei top`);
+const thanking = setOf('thanks thank thx tnx ty cheers danke dankeschön merci gracias grazie bedankt');
+const reactions =
+  setOf(`lol haha hahaha hehe rofl wow oh ah aha hm hmm oops ups sorry apologies entschuldigung pardon yes yep yeah yup sure
+  please exactly right correct ja jo jep jap genau stimmt bitte naja oui si sí jawel`);
+/** Noes that end a conversation only beside a word of its end: “no” alone may be about the answer. */
+const noes = setOf('no nope nah nein ne nee nö non');
+const ends = setOf('all everything alles nothing nichts else');
+// Wishes for a time: “have a nice weekend”, “schönen Feierabend”. “Good evening” greets, “have a good evening” does not.
+const wishing = setOf('have enjoy noch wünsche');
+const kind = setOf('nice great lovely happy merry wonderful schön toll froh fröhlich bonne fijn prettig');
+const good = setOf('good gut buona buon goed');
+const times = setOf(`day evening night weekend week time holiday holidays christmas easter birthday year
+  tag abend feierabend nacht wochenende woche urlaub ferien zeit weihnacht weihnachten ostern jahr geburtstag
+  journée soirée week-end giornata serata avond nacht`);
+const fillers =
+  setOf(`there all everyone everybody team guys folks mate man buddy sir madam dear and you i have a an the some question questions quick short so
+  very much many lot lots for your help helping how who am are do does doing is it its that this these was were be been day one just to my me can could
+  would us we of everything again good got glad with in on at from advance evening night see later soon then too tomorrow anyone anybody
+  somebody someone here need like ask something need support hope well answer reply fast worked works helped problem no worries now
+  helps talking speaking chatting saved new same both any more i'd robot bot chatbot ai real human person machine computer
+  zusammen ganz alles miteinander lieb leute sehr geehrt damen herren viel schön noch und ich habe hab hätte ein eine frage fragen kurz wie wem geht
+  gehts es spreche sprich mit einem echt frohe gleichfalls ebenso ihnen dir euch für die der das dem den ihre deine
+  hilfe schnell antwort war hat mir geholfen gut da hier jemand wer ist sind sie du ihr bist kann können mal helfen brauche nochmal super auf
+  bis dann bald später gott allerseits etwas wissen oder mensch roboter maschine
+  beaucoup vous tout le la monde j'ai une un comment ça va aide votre pour au
+  muchas muy días tardes noches tengo una pregunta usted por su ayuda
+  mille molto ho una domanda tutti per il suo aiuto
+  goed hartelijk u je wel ik heb een vraag voor uw hulp allemaal`);
+/** Words that ask for a fact, unless it is about the bot: “and when?” goes on with what was asked before. */
+const interrogatives = setOf('how who what when where which why wie wer wem wann wo welch warum wieso');
+const machines = setOf('robot bot chatbot ai machine computer roboter maschine');
+const somebody = setOf('anyone anybody somebody someone jemand wer');
+const present = setOf('there here da hier');
+const wish = setOf('help hilfe ayuda aide aiuto hulp question questions frage fragen pregunta domanda vraag support');
+
+const aboutBot =
+  /how (?:are|is|was) (?:you|it going|your)|how do you do|wie geht|comment ça va|(?:who|what|how) (?:are you|am i)|are you (?:a |an )?(?:real|human|person)|am i|(?:what|how) can you|was kannst du|(?:wer|was) (?:bist|sind|ist da\b)|wem (?:spreche|schreibe)|spreche ich/;
+// “Was” is a verb in English, unless it comes first.
+const germanWhat = /^(?:(?:ok|okay|ja|und|aber) )?was /;
+const refusals = setOf(
+  `no nope not doesn't doesnt didn't didnt don't dont wrong nein nicht falsch ne nee non pas niet`,
+);
+const objections = setOf('but still however and aber doch trotzdem und mais et pero y ma e maar en');
+const mostWordsOfNo = 8;
+
+/**
+ * The kind of small talk that a text is; null when it is about something. Small talk is short, has no words but its own and those
+ * that say nothing by themselves.
+ */
 export function smallTalkOf(text: string): SmallTalk | null {
   const words = wordsOf(text, mostWords + 1);
   if (words.length > mostWords) return null;
   if (words.length === 0) return /\p{Extended_Pictographic}|[:;]-?[)D(P]/u.test(text) ? 'thanks' : null;
   if (isThanks(words, text)) return 'thanks';
-  if (!words.every((word) => greetings.has(word) || thanks.has(word) || fillers.has(word))) return null;
-  if (words.some((word) => thanks.has(word))) return 'thanks';
-  const isGreeting = words.some((word) => greetings.has(word) || asksWhatItIs.has(word) || wish.test(word));
-  return isGreeting || howAreYou.test(words.join(' ')) ? 'greeting' : null;
+  return words.every((word) => smallWords.some((known) => isIn(known, word))) ? kindOf(words) : null;
 }
 
-/** Whether a short text asks for a person. */
-export function asksForPerson(text: string): boolean {
-  const words = wordsOf(text, mostWordsOfWish + 1);
-  const isAboutBot =
-    words.some((word) => asksWhatItIs.has(word)) || /\b(?:are you|am i|bist du|sind sie|spreche ich)\b/i.test(text);
-  return words.length <= mostWordsOfWish && !isAboutBot && words.some((word) => people.has(word));
+/** The kind of a message that has no words but those of small talk. */
+function kindOf(words: readonly string[]): SmallTalk | null {
+  const has: Has = (known) => words.some((word) => isIn(known, word));
+  const isToBot = aboutBot.test(words.join(' ')) || has(machines) || isCall(has);
+  if (!isToBot && asks(words, has)) return null;
+  if (has(thanks) || isFarewell(words, has)) return 'thanks';
+  if (isToBot || has(greetings) || has(wish)) return 'greeting';
+  return isReaction(has) ? 'reaction' : null;
+}
+
+function asks(words: readonly string[], has: Has): boolean {
+  return has(interrogatives) || germanWhat.test(words.join(' '));
+}
+
+function isReaction(has: Has): boolean {
+  return has(reactions) || (has(noes) && has(ends));
+}
+
+/** Whether the message has a word of these. */
+type Has = (known: ReadonlySet<string>) => boolean;
+
+const smallWords = [greetings, thanks, reactions, noes, ends, wishing, kind, good, times, fillers, interrogatives];
+
+/** Words of a message that may be too few to tell what it is about. */
+const fewWords = 4;
+
+/** Whether a text is so short, and asks so little, that its author may have said nothing about what is wanted: “gotcha”. */
+export function saysLittle(text: string): boolean {
+  const words = wordsOf(text, fewWords + 1);
+  return words.length <= fewWords && !/[?？\p{N}]/u.test(text) && !words.some((word) => interrogatives.has(word));
 }
 
 /** Whether a short text says that an offer did not help. */
 export function refuses(text: string): boolean {
-  const words = wordsOf(text, mostWordsOfWish + 1);
-  return words.length > 0 && words.length <= mostWordsOfWish && words.some((word) => refusals.has(word));
+  const words = wordsOf(text, mostWordsOfNo + 1);
+  return words.length > 0 && words.length <= mostWordsOfNo && words.some((word) => refusals.has(word));
 }
 
 function isThanks(words: readonly string[], text: string): boolean {
   const [first = ''] = words;
   const isPlain = !/[?\d]/.test(text) && !words.some((word) => refusals.has(word) || objections.has(word));
   return thanking.has(first) && words.length <= mostWordsOfThanks && isPlain;
+}
+
+// “Have a nice evening”, and “see you”, “bis bald”.
+function isFarewell(words: readonly string[], has: Has): boolean {
+  const isWish = has(times) && (has(wishing) || has(kind) || has(good));
+  return (isWish && !greetsByTime(has)) || (words.length <= 4 && /^(?:see|bis)$/.test(words[0] ?? ''));
+}
+
+function greetsByTime(has: Has): boolean {
+  return has(good) && has(greetings) && !has(wishing);
+}
+
+// “Anyone there?”
+function isCall(has: Has): boolean {
+  return has(somebody) && has(present);
+}
+
+/** Whether a set has a word, or what is left of it without an ending: “you’re”, “lieben”, “schönes”. */
+function isIn(known: ReadonlySet<string>, word: string): boolean {
+  if (known.has(word) || known.has(word.replace(/'\p{L}{1,2}$/u, ''))) return true;
+  // “Tage” are no greeting.
+  return known !== greetings && known.has(word.replace(/(?<=\p{L}{3})e[nrsm]?$/u, ''));
 }

@@ -13,3 +13,8 @@ export function wordsOf(text: string, most: number): string[] {
   }
   return words;
 }
+
+/** A set of the words of a list. */
+export function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/));
+}

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { languageOf } from '../../plugins/ai-bot/language.ts';
 import { lines } from '../../plugins/ai-bot/lines.ts';
-import { asksForPerson, refuses, smallTalkOf } from '../../plugins/ai-bot/small-talk.ts';
+import { personWishOf } from '../../plugins/ai-bot/person-wish.ts';
+import { refuses, smallTalkOf } from '../../plugins/ai-bot/small-talk.ts';
 
 describe('the AI bot knows small talk', () => {
   for (const [text, kind] of [
@@ -22,6 +23,27 @@ describe('the AI bot knows small talk', () => {
     ['Thanks, but the parcel still is not here', null],
     ['Danke, und die Garantie läuft wie lange', null],
     ['👍', 'thanks'],
+    ["You're amazing", 'thanks'],
+    ['See you tomorrow', 'thanks'],
+    ['Schönen Urlaub noch', 'thanks'],
+    ['have a good evening', 'thanks'],
+    ['good evening', 'greeting'],
+    ['Schönen guten Abend', 'greeting'],
+    ['ganz lieben Dank', 'thanks'],
+    ['Who are you?', 'greeting'],
+    ['What can you do?', 'greeting'],
+    ['Is anybody here?', 'greeting'],
+    ['Ist da jemand?', 'greeting'],
+    ['hahaha', 'reaction'],
+    ['oh sorry', 'reaction'],
+    ['Nein, das ist alles', 'reaction'],
+    ['no', null],
+    ['No good', null],
+    ['Ok, and when?', null],
+    ['ok was ist das', null],
+    ['How much is it?', null],
+    ['Tage', null],
+    ['human please', 'reaction'],
     [':-)', 'thanks'],
     ['Hi, when are you open?', null],
     ['Thanks, and what does delivery cost?', null],
@@ -33,23 +55,34 @@ describe('the AI bot knows small talk', () => {
     it(`${JSON.stringify(text)}: ${kind}`, () => expect(smallTalkOf(text)).to.equal(kind));
   }
 
-  for (const [text, isWish] of [
-    ['person', true],
-    ['Can I talk to a human please?', true],
-    ['Mensch', true],
-    ['Ich möchte einen Mitarbeiter sprechen', true],
-    ['Are you a person?', false],
-    ['How much is it per person and night in the high season?', false],
-    ['When are you open?', false],
+  for (const [text, wish] of [
+    ['person', 'clear'],
+    ['Can I talk to a human please?', 'clear'],
+    ['I would much rather talk to a human being than to this silly computer', 'clear'],
+    ['Mensch', 'clear'],
+    ['Ich möchte einen Mitarbeiter sprechen', 'clear'],
+    ['Give me a real person', 'clear'],
+    ['Can I bring a person for free?', null],
+    ['I want a ticket for another person', null],
+    ['Can I speak with someone from the team?', 'likely'],
+    ['Kann ich mit jemandem telefonieren?', 'likely'],
+    ['Ring me back, please: phone me', 'likely'],
+    ['Are you a person?', null],
+    ['Am I speaking to a person or a robot?', null],
+    ['How much is it per person and night in the high season?', null],
+    ['Can I call you about the price per person?', null],
+    ['Does the service include breakfast?', null],
+    ['When are you open?', null],
   ] as const) {
-    it(`${JSON.stringify(text)} ${isWish ? 'asks' : 'does not ask'} for a person`, () =>
-      expect(asksForPerson(text)).to.equal(isWish));
+    it(`${JSON.stringify(text)}: a wish for a person is ${wish}`, () => expect(personWishOf(text)).to.equal(wish));
   }
 
-  it('knows the word that each of its offers names', () => {
-    for (const [language, { person }] of Object.entries(lines)) {
-      const word = /[“„«]\s?(\p{L}+)\s?[”“»]/u.exec(person)?.[1] ?? '';
-      expect(asksForPerson(word), `${language}: ${word}`).to.equal(true);
+  it('knows the word that each of its lines names', () => {
+    for (const [language, { person, unclear }] of Object.entries(lines)) {
+      for (const line of [person, unclear]) {
+        const word = /[“„«]\s?(\p{L}+)\s?[”“»]/u.exec(line)?.[1] ?? '';
+        expect(personWishOf(word), `${language}: ${word}`).to.equal('clear');
+      }
     }
   });
 
@@ -68,6 +101,9 @@ describe('the AI bot knows small talk', () => {
     [['Où est ma commande ?'], ['en'], 'fr'],
     [['¿Dónde está mi pedido?'], ['en'], 'es'],
     [['Vorrei sapere quando arriva il mio ordine'], ['en'], 'it'],
+    [["That's all"], ['es', 'en'], 'en'],
+    [['no'], ['en'], 'en'],
+    [['Vielen Dank euch'], ['de'], 'de'],
     [['Zażółć'], ['de-AT'], 'de'],
     [['Zażółć'], [], 'en'],
     [['When can I return the jacket that I bought?'], ['de'], 'en'],

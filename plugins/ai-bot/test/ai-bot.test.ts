@@ -96,3 +96,52 @@ test('greets, searches in words of the model, and says in the customer’s langu
   await sim.customer('Puis-je renvoyer un article ?');
   sim.expectReply('Pendant 30 jours [1].\n\n[1] Rückgabe');
 });
+
+test('alone reacts to small talk of many kinds, each once, and stays', async () => {
+  const sim = await simulate(bot, { kb });
+  await sim.customer('hahaha');
+  sim.expectReply('Just write if there is anything else I can help you with.');
+  await sim.customer('oh sorry');
+  sim.expectSilence();
+  await sim.customer('Anybody here?');
+  sim.expectReply('Hello! How can I help you?');
+  await sim.customer('Schönen Feierabend noch');
+  sim.expectReply('Gern geschehen! Kann ich sonst noch etwas für Sie tun?');
+  await sim.customer('When are you open on weekdays?');
+  sim.expectReply(/9 to 18/);
+});
+
+test('alone asks back once after a few words of which no article has any', async () => {
+  const sim = await simulate(bot, { kb });
+  await sim.customer('gotcha');
+  sim.expectReply('What can I help you with? Please write it in a sentence, or “person” for a colleague.');
+  await sim.customer('lamps');
+  sim.expectReply('I am passing you on to a colleague, who will answer you here.');
+});
+
+test('alone gives those to people who want to get in touch, unless an article tells how', async () => {
+  const hotline = {
+    title: 'Hotline',
+    text: 'Call our service team from 9 to 18: 0800 4711.',
+    url: 'https://help.acme.example/call',
+  };
+  const sim = await simulate(bot, { kb });
+  await sim.customer('Could somebody phone me?');
+  sim.expectReply('I am passing you on to a colleague, who will answer you here.');
+  const told = await simulate(bot, { kb: [hotline] });
+  await told.customer('Can I call your service team?');
+  told.expectReply(/0800 4711/);
+});
+
+test('alone offers the articles of both questions where one goes on with another', async () => {
+  const both = [
+    ...kb,
+    { title: 'Parking', text: 'Parking on weekdays is free for guests.', url: 'https://help.acme.example/parking' },
+  ];
+  const sim = await simulate(bot, { kb: both });
+  await sim.customer('When are you open on weekdays?');
+  sim.expectReply(/9 to 18/);
+  await sim.customer('And parking for guests?');
+  sim.expectReply(/^This may help:\nParking/);
+  sim.expectReply(/Opening hours/);
+});
