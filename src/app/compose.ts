@@ -1,3 +1,4 @@
+import type { Database } from '../postgres/database.ts';
 import { onAnnounced } from '../events/announcements.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
 import { toBotServer } from '../engine/send/to-bot-server.ts';
@@ -98,14 +99,24 @@ export function compose(mechanisms: Mechanisms): Parts {
   onAnnounced(databases.requests, 'articles', () =>
     servesEngine ? embedder.poke() : ring('embed-articles', clock.now()),
   );
-  onAnnounced(databases.requests, 'notice', tellingNotices({ ...mechanisms, database, failed: warn }));
-  onAnnounced(databases.requests, 'digest', sendingDigests({ ...mechanisms, database, failed: warn }));
-  onAnnounced(databases.requests, 'snooze', (until) => ring('wake-snoozed', until));
   onAnnounced(databases.requests, 'run', (run) => metrics.ran(run));
-  onAnnounced(databases.requests, 'call', (at) => ring('call-scheduled', at));
+  ringWhenAnnounced(databases.requests, ring);
+  mailWhenAnnounced(mechanisms);
   const parts = { ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http };
   upgrade.onUpgrade((migrations) => retire(parts, migrations));
   return parts;
+}
+
+function ringWhenAnnounced(database: Database, ring: (name: string, moment: Date) => void): void {
+  onAnnounced(database, 'snooze', (until) => ring('wake-snoozed', until));
+  onAnnounced(database, 'call', (at) => ring('call-scheduled', at));
+}
+
+function mailWhenAnnounced(mechanisms: Mechanisms): void {
+  const { databases, warn } = mechanisms;
+  const options = { ...mechanisms, database: databases.engine, failed: warn };
+  onAnnounced(databases.requests, 'notice', tellingNotices(options));
+  onAnnounced(databases.requests, 'digest', sendingDigests(options));
 }
 
 function createStreams({ databases, secretBox, config, warn }: Mechanisms): EventStreams {

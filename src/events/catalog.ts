@@ -32,14 +32,14 @@ export interface ScheduledCall {
 }
 
 /** A webhook that an event is about. */
-export interface WebhookSubject {
+interface WebhookSubject {
   id: number;
   name: string | null;
   url: string;
 }
 
 /** A delivery that was given up. */
-export interface ExhaustedDelivery {
+interface ExhaustedDelivery {
   id: number;
   /** The event that did not arrive. */
   event: string;

@@ -1,4 +1,4 @@
-// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts, bot-replies.ts and bundled-functions.ts, so that the types of a bot
+// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts, rich-replies.ts and bundled-functions.ts, so that the types of a bot
 // need no other file of the service. At run time `switchboard/bot` exports `defineBot` and those functions; the service passes
 // everything else as `ctx`.
 
@@ -15,10 +15,10 @@ import type {
   Sender,
   Store,
 } from './bot-doors.ts';
-import type { ReplyOptions } from './bot-replies.ts';
+import type { ReplyOptions } from './rich-replies.ts';
 
 export type * from './bot-doors.ts';
-export type * from './bot-replies.ts';
+export type * from './rich-replies.ts';
 export { basicAuth, hmac, runTools, secret, sha256 } from './bundled-functions.ts';
 
 /** JSON as an object. */

@@ -11,7 +11,7 @@ import type { InstalledPlugins } from './installed-plugins.ts';
 import type { TokenUsage } from './usage.ts';
 
 /** A call of a bot in no run. */
-export interface BotCall extends Pick<Shape<'requests/bot.call'>, 'name' | 'input'> {
+interface BotCall extends Pick<Shape<'requests/bot.call'>, 'name' | 'input'> {
   accountId: number;
   bot: BotToRun;
 }

@@ -116,7 +116,7 @@ export class SimulatedConversation implements Simulation {
     return this.#act(this.#stage.customer, (tx, id) => send(tx, id, { type: 'incoming', content }));
   }
 
-  chooses(choice: string): Promise<void> {
+  async chooses(choice: string): Promise<void> {
     const question = this.#stage.messages.findLast((message) => choicesOf(message).length > 0);
     assert(question, 'No message offers a choice');
     const offered = choicesOf(question);

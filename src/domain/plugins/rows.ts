@@ -11,7 +11,7 @@ export interface PluginVersion {
 }
 
 /** An npm package in the code of a version. */
-export interface PackageRow {
+interface PackageRow {
   name: string;
   version: string;
   license: string | null;

@@ -8,7 +8,7 @@ import type { EvalCase } from './eval-cases.ts';
 export type Change = Reply<'POST agent_bots/:id/evals'>['changes'][number];
 
 /** Result of a case, in words of the service; `error` where the bot could not be asked. */
-export interface EvalResult {
+interface EvalResult {
   passed: boolean;
   got: string;
   replies: readonly string[];
