@@ -143,6 +143,25 @@ event: "conversation_updated"
 changed_attributes: ChangedAttributes
 })
 /**
+ * A delivery to another webhook was given up: no attempt follows. Said at most 100 times an hour for a webhook; the next event counts the others in `omitted`.
+ */
+export type DeliveryExhausted = (WebhookEventShape & {
+event: "delivery_exhausted"
+delivery_id: Id
+/**
+ * The event that did not arrive.
+ */
+delivery_event: string
+/**
+ * Why the last attempt failed, as in the delivery's record.
+ */
+last_error: (string | null)
+/**
+ * Deliveries of the webhook that were given up before this one, and have no event of their own.
+ */
+omitted: number
+})
+/**
  * A new message arrived in a conversation.
  */
 export type MessageCreated = (AccountMessageShape & {
@@ -227,6 +246,30 @@ event: "sla_breached"
 which: ("first_response" | "resolution")
 due_at: UnixTime
 sla_policy: Named
+})
+/**
+ * Every attempt on another webhook has failed for an hour. Said once until it recovers.
+ */
+export type WebhookFailing = (WebhookEventShape & {
+event: "webhook_failing"
+/**
+ * The first failure.
+ */
+since: UnixTime
+/**
+ * Failed attempts since then.
+ */
+failures: number
+})
+/**
+ * Another webhook, which was said to fail, has got a delivery.
+ */
+export type WebhookRecovered = (WebhookEventShape & {
+event: "webhook_recovered"
+/**
+ * When the failures began.
+ */
+since: UnixTime
 })
 /**
  * A widget session started.
@@ -1364,7 +1407,7 @@ export type PlatformUser = PlatformUserShape
 /**
  * A plugin that is installed for all accounts.
  */
-export type Plugin = (PluginShape & {
+export type Plugin = (PluginShape & PluginOriginShape & {
 /**
  * Whether its bots answer.
  */
@@ -1402,10 +1445,6 @@ problems: ErrorDetail[]
 }
 } | null)
 /**
- * The SHA-256 of the version's manifest and code.
- */
-hash: string
-/**
  * Whether it was uploaded, or is read from a folder of PLUGIN_DIRS.
  */
 source: ("archive" | "folder")
@@ -1413,16 +1452,33 @@ source: ("archive" | "folder")
  * Its folder; null for an archive.
  */
 directory: (string | null)
-/**
- * The package and range of the npm registry that it came from, such as `npm:@scope/name@^1`; null for none.
- */
-origin: (string | null)
-/**
- * The npm packages in its code.
- */
-packages: NpmPackage[]
-created_at: UnixTime
 updated_at: UnixTime
+})
+/**
+ * An installed version of a plugin.
+ */
+export type PluginVersion = (PluginOriginShape & {
+version: string
+/**
+ * Whether it runs.
+ */
+active: boolean
+/**
+ * Whether it waits for approval.
+ */
+pending: boolean
+/**
+ * What it may do, a sentence each.
+ */
+permissions: string[]
+/**
+ * The key of PLUGIN_TRUSTED_KEYS that signed it; null for none.
+ */
+signed_by: (string | null)
+/**
+ * When it began to run last; null if it never did.
+ */
+activated_at: NullableUnixTime
 })
 /**
  * The profile after its access token was reset: the only answer that carries the new one.
@@ -1834,6 +1890,7 @@ export interface Schemas {
 "shapes/new-message": NewMessageShape
 "shapes/person": PersonShape
 "shapes/platform-user": PlatformUserShape
+"shapes/plugin-origin": PluginOriginShape
 "shapes/plugin": PluginShape
 "shapes/profile": ProfileShape
 "shapes/record": RecordShape
@@ -1842,6 +1899,7 @@ export interface Schemas {
 "shapes/typing-event": TypingEventShape
 "shapes/user": UserShape
 "shapes/visitor-profile": VisitorProfileShape
+"shapes/webhook-event": WebhookEventShape
 "shapes/webhook": WebhookShape
 "shapes/working-day": WorkingDayShape
 }
@@ -1934,30 +1992,20 @@ status: ConversationStatus
 inbox_id: Id
 }
 /**
- * A delivery to another webhook was given up: no attempt follows. Said at most 100 times an hour for a webhook; the next event counts the others in `omitted`.
+ * What every event about the deliveries of another webhook tells.
  */
-export interface DeliveryExhausted {
-event: "delivery_exhausted"
+export interface WebhookEventShape {
 webhook_id: Id
-webhook: {
+webhook: NamedWebhook
+account: Named
+}
+/**
+ * A webhook, as events about it name it.
+ */
+export interface NamedWebhook {
 id: Id
 name: (string | null)
 url: string
-}
-delivery_id: Id
-/**
- * The event that did not arrive.
- */
-delivery_event: string
-/**
- * Why the last attempt failed, as in the delivery's record.
- */
-last_error: (string | null)
-/**
- * Deliveries of the webhook that were given up before this one, and have no event of their own.
- */
-omitted: number
-account: Named
 }
 /**
  * What is said, as everybody is told it.
@@ -2013,53 +2061,11 @@ height: (number | null)
  */
 export interface WebhookDisabled {
 event: "webhook_disabled"
-webhook: {
-id: Id
-name: (string | null)
-url: string
-}
+webhook: NamedWebhook
 /**
  * Why, as the webhook's `disabled_reason` says.
  */
 reason: string
-account: Named
-}
-/**
- * Every attempt on another webhook has failed for an hour. Said once until it recovers.
- */
-export interface WebhookFailing {
-event: "webhook_failing"
-webhook_id: Id
-webhook: {
-id: Id
-name: (string | null)
-url: string
-}
-/**
- * The first failure.
- */
-since: UnixTime
-/**
- * Failed attempts since then.
- */
-failures: number
-account: Named
-}
-/**
- * Another webhook, which was said to fail, has got a delivery.
- */
-export interface WebhookRecovered {
-event: "webhook_recovered"
-webhook_id: Id
-webhook: {
-id: Id
-name: (string | null)
-url: string
-}
-/**
- * When the failures began.
- */
-since: UnixTime
 account: Named
 }
 /**
@@ -4557,6 +4563,24 @@ payload: Plugin[]
 meta: PageMeta
 }
 /**
+ * Where the code of a plugin came from, and what is in it.
+ */
+export interface PluginOriginShape {
+/**
+ * The SHA-256 of the version's manifest and code.
+ */
+hash: string
+/**
+ * The package and range of the npm registry that it came from, such as `npm:@scope/name@^1`; null for none.
+ */
+origin: (string | null)
+/**
+ * The npm packages in its code.
+ */
+packages: NpmPackage[]
+created_at: UnixTime
+}
+/**
  * A package of the npm registry that is part of a plugin's code.
  */
 export interface NpmPackage {
@@ -4577,45 +4601,6 @@ bytes: number
 export interface PluginVersionList {
 payload: PluginVersion[]
 meta: PageMeta
-}
-/**
- * An installed version of a plugin.
- */
-export interface PluginVersion {
-version: string
-/**
- * The SHA-256 of manifest and code.
- */
-hash: string
-/**
- * Whether it runs.
- */
-active: boolean
-/**
- * Whether it waits for approval.
- */
-pending: boolean
-/**
- * What it may do, a sentence each.
- */
-permissions: string[]
-/**
- * The key of PLUGIN_TRUSTED_KEYS that signed it; null for none.
- */
-signed_by: (string | null)
-/**
- * The package and range of the npm registry that it came from, such as `npm:@scope/name@^1`; null for none.
- */
-origin: (string | null)
-/**
- * The npm packages in its code.
- */
-packages: NpmPackage[]
-/**
- * When it began to run last; null if it never did.
- */
-activated_at: NullableUnixTime
-created_at: UnixTime
 }
 /**
  * A recovery that begins.

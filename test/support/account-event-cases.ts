@@ -166,6 +166,6 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST agent_bots/:id/recover': always,
   'PATCH webhooks/:id': always,
   'POST webhooks/:id/rotate_secret': always,
-  'DELETE webhooks/:id/secrets/:secret_id': always,
+  'DELETE webhooks/:id/secrets/:secret_id': once,
   'DELETE webhooks/:id': once,
 };
