@@ -144,7 +144,9 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
 }
 
 // In the sandbox for uploaded packages, so that no customer waits for a trial.
-function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, doors: ReturnType<typeof doorsOf>) {
+function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, ports: ReturnType<typeof doorsOf>) {
+  // The conversation of a trial is none of the database: a real one has the same id, and is not to be read.
+  const { burst: _, replies: __, ...doors } = ports;
   return createTrials({
     sandbox: trials,
     plugins,

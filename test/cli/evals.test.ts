@@ -202,6 +202,18 @@ describe('evals of bots', function () {
     expect(report.results[2]!.got).to.equal('offered: Dock 9');
   });
 
+  it('hear nothing of real conversations, whatever their ids', async () => {
+    const { app } = house;
+    // Conversations of trials have an id, too, which a real one has as well.
+    for (const content of ['Do penguins like glaciers?', 'Are walruses friendly?', 'Do you sell lamps?'])
+      await house.askAnew('talker', content);
+    expect(await app.query('SELECT id FROM conversations')).to.deep.equal([{ id: 1 }, { id: 2 }, { id: 3 }]);
+    const { report } = await evaluate('Offline', [{ question: 'Hello!', expect: { small_talk: true } }]);
+    expect(report.results.map(({ passed, got }) => [passed, got])).to.deep.equal([
+      [true, 'replied: "Hello! How can I help you?"'],
+    ]);
+  });
+
   it('end with 2, and a sentence, where questions cannot be asked', async () => {
     const fine = { question: 'hi', expect: { small_talk: true } };
     const webhook = await house.app.post('agent_bots', { name: 'Elsewhere', outgoing_url: 'https://127.0.0.1:9/' });
