@@ -38,7 +38,12 @@ export class FakeNpm {
   /** The environment in which npm asks this registry, with a configuration and a cache of its own. */
   get env(): Record<string, string> {
     const userconfig = join(this.#folder, 'npmrc');
-    const lines = [`registry=http://${this.#host}/`, `//${this.#host}/:_authToken=${this.token}`, 'fetch-retries=0'];
+    const lines = [
+      `registry=http://${this.#host}/`,
+      `//${this.#host}/:_authToken=${this.token}`,
+      'fetch-retries=0',
+      'update-notifier=false',
+    ];
     writeFileSync(userconfig, `${lines.join('\n')}\n`);
     return { npm_config_userconfig: userconfig, npm_config_cache: join(this.#folder, 'cache'), HOME: this.#folder };
   }
