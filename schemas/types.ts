@@ -3954,7 +3954,9 @@ export interface BotCall {
  */
 output: ({
 [k: string]: unknown
-} | unknown[] | null)
+} | {
+[k: string]: unknown
+}[] | null)
 /**
  * The error that the bot would get; null beside an answer.
  */

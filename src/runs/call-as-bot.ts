@@ -59,7 +59,9 @@ async function answer({ plugins, models, knowledge, clock }: Ports, call: BotCal
     const output =
       name === 'llm.chat'
         ? { ...(await door.chat(input, new AbortController().signal)) }
-        : await searchDoor(input, { accountId, noted: () => undefined }, knowledge);
+        : (await searchDoor(input, { accountId, noted: () => undefined }, knowledge)).map((passage) => ({
+            ...passage,
+          }));
     return { output, error: null, tokens: door.tokens };
   } catch (error) {
     if (error instanceof ForbiddenCall) return refusalOf('forbidden', error);
