@@ -9,7 +9,7 @@ import { personWishOf } from './person-wish.ts';
 import type { Words } from './prompt.ts';
 import { findPassages, isShort, questionBefore, withEarlier } from './questions.ts';
 import type { OwnTool } from './tools.ts';
-import { refuses, saysLittle, smallTalkOf, type SmallTalk } from './small-talk.ts';
+import { refuses, smallTalkOf, type SmallTalk } from './small-talk.ts';
 
 /** The settings of an operator; texts that are absent are the default ones in the customer’s language, empty ones are not said. */
 export interface Settings {
@@ -29,8 +29,8 @@ export type Ctx = MessageContext<Settings>;
 
 /** Where the bot remembers the last message that it answered. */
 const answeredKey = 'answered';
-/** Where it remembers that it has greeted, thanked, reacted and asked back. */
-const saidKey = { greeting: 'greeted', thanks: 'thanked', reaction: 'reacted', unclear: 'asked' } as const;
+/** Where it remembers that it has greeted, thanked and reacted. */
+const saidKey = { greeting: 'greeted', thanks: 'thanked', reaction: 'reacted' } as const;
 /** Where it remembers that its last reply was an offer. */
 const offeredKey = 'offered';
 // Covers the time in which the rest of a burst may arrive. It expires, because a bot's storage in an account is limited.
@@ -114,8 +114,7 @@ async function answerAlone(ctx: Ctx, said: string): Promise<Done> {
   if (scope === 'none') return { cause: 'no_answer', reason: 'There is neither a model nor a knowledge base' };
   const done = await answerFromArticles(ctx, said, wish === 'likely');
   if (isReply(done) && done.isOffer) await ctx.storage.set(offeredKey, true, { ttl: rememberedSeconds });
-  const isUnclear = !isReply(done) && done.cause === 'no_answer' && saysLittle(said);
-  return isUnclear && !wasOffered ? sayOnce(ctx, 'unclear', done) : done;
+  return done;
 }
 
 /** Whether the last reply was an offer, which is forgotten. */
@@ -148,16 +147,11 @@ function fitsSeveralWords({ answers, matches }: Passage): boolean {
 }
 
 /** Greets, thanks or reacts back, once in a session. */
-function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
-  return sayOnce(ctx, talk, 'silence');
-}
-
-/** Says a line of its own, once in a session; `again`: what is done instead the second time. */
-async function sayOnce(ctx: Ctx, line: keyof typeof saidKey, again: Done): Promise<Done> {
-  if ((await ctx.storage.get<boolean>(saidKey[line])) === true) return again;
-  const own = line === 'greeting' ? ctx.config.greeting_message : undefined;
-  const text = own ?? (await linesOf(ctx))[line];
-  await ctx.storage.set(saidKey[line], true, { ttl: rememberedSeconds });
+async function greetBack(ctx: Ctx, talk: SmallTalk): Promise<Done> {
+  if ((await ctx.storage.get<boolean>(saidKey[talk])) === true) return 'silence';
+  const own = talk === 'greeting' ? ctx.config.greeting_message : undefined;
+  const text = own ?? (await linesOf(ctx))[talk];
+  await ctx.storage.set(saidKey[talk], true, { ttl: rememberedSeconds });
   return text.trim() === '' ? 'silence' : { text, sources: [], isOffer: false, isFromTool: false };
 }
 

@@ -4,8 +4,6 @@ export interface Lines {
   thanks: string;
   /** Follows a message that says nothing, such as “lol”. */
   reaction: string;
-  /** Asks back after a few words of which no article has any. `personWishOf` knows its word. */
-  unclear: string;
   handoff: string;
   outage: string;
   /** Before the titles that an offer lists. */
@@ -20,7 +18,6 @@ export const lines: Readonly<Record<string, Lines>> & { readonly en: Lines } = {
     greeting: 'Hello! How can I help you?',
     thanks: 'You are welcome! Is there anything else I can help you with?',
     reaction: 'Just write if there is anything else I can help you with.',
-    unclear: 'What can I help you with? Please write it in a sentence, or “person” for a colleague.',
     handoff: 'I am passing you on to a colleague, who will answer you here.',
     outage: 'I cannot answer at the moment. I am passing you on to a colleague, who will answer you here.',
     offer: 'This may help:',
@@ -30,8 +27,6 @@ export const lines: Readonly<Record<string, Lines>> & { readonly en: Lines } = {
     greeting: 'Guten Tag! Wie kann ich helfen?',
     thanks: 'Gern geschehen! Kann ich sonst noch etwas für Sie tun?',
     reaction: 'Schreiben Sie einfach, wenn ich sonst noch etwas für Sie tun kann.',
-    unclear:
-      'Wobei kann ich helfen? Schreiben Sie es bitte in einem Satz, oder „Mensch“ für eine Kollegin oder einen Kollegen.',
     handoff: 'Ich gebe Sie an eine Kollegin oder einen Kollegen weiter. Die Antwort kommt hier.',
     outage:
       'Ich kann gerade nicht antworten und gebe Sie an eine Kollegin oder einen Kollegen weiter. Die Antwort kommt hier.',
@@ -42,7 +37,6 @@ export const lines: Readonly<Record<string, Lines>> & { readonly en: Lines } = {
     greeting: 'Bonjour ! Comment puis-je vous aider ?',
     thanks: 'Avec plaisir ! Puis-je encore vous aider ?',
     reaction: 'Écrivez-moi si je peux encore vous aider.',
-    unclear: 'Que puis-je faire pour vous ? Écrivez-le en une phrase, ou « conseiller » pour un collègue.',
     handoff: 'Je transmets votre message à un collègue, qui vous répondra ici.',
     outage: 'Je ne peux pas répondre pour le moment. Je transmets votre message à un collègue, qui vous répondra ici.',
     offer: 'Ceci peut vous aider :',
@@ -52,7 +46,6 @@ export const lines: Readonly<Record<string, Lines>> & { readonly en: Lines } = {
     greeting: 'Hallo! Waarmee kan ik u helpen?',
     thanks: 'Graag gedaan! Kan ik u nog ergens mee helpen?',
     reaction: 'Schrijf gerust als ik u nog ergens mee kan helpen.',
-    unclear: 'Waarmee kan ik u helpen? Schrijf het in een zin, of “medewerker” voor een collega.',
     handoff: 'Ik geef uw vraag door aan een collega, die u hier antwoordt.',
     outage: 'Ik kan op dit moment niet antwoorden. Ik geef uw vraag door aan een collega, die u hier antwoordt.',
     offer: 'Dit helpt misschien:',
@@ -62,7 +55,6 @@ export const lines: Readonly<Record<string, Lines>> & { readonly en: Lines } = {
     greeting: '¡Hola! ¿En qué puedo ayudarle?',
     thanks: '¡De nada! ¿Puedo ayudarle en algo más?',
     reaction: 'Escríbame si puedo ayudarle en algo más.',
-    unclear: '¿En qué puedo ayudarle? Escríbalo en una frase, o «persona» para un compañero.',
     handoff: 'Paso su mensaje a un compañero, que le responderá aquí.',
     outage: 'No puedo responder en este momento. Paso su mensaje a un compañero, que le responderá aquí.',
     offer: 'Esto puede ayudarle:',
@@ -72,7 +64,6 @@ export const lines: Readonly<Record<string, Lines>> & { readonly en: Lines } = {
     greeting: 'Buongiorno! Come posso aiutarla?',
     thanks: 'Prego! Posso aiutarla in altro?',
     reaction: 'Mi scriva pure se posso aiutarla in altro.',
-    unclear: 'In che cosa posso aiutarla? Lo scriva in una frase, o «persona» per un collega.',
     handoff: 'Passo il suo messaggio a un collega, che le risponderà qui.',
     outage: 'Al momento non posso rispondere. Passo il suo messaggio a un collega, che le risponderà qui.',
     offer: 'Questo può aiutarla:',

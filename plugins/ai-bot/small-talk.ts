@@ -97,15 +97,6 @@ type Has = (known: ReadonlySet<string>) => boolean;
 
 const smallWords = [greetings, thanks, reactions, noes, ends, wishing, kind, good, times, fillers, interrogatives];
 
-/** Words of a message that may be too few to tell what it is about. */
-const fewWords = 4;
-
-/** Whether a text is so short, and asks so little, that its author may have said nothing about what is wanted: “gotcha”. */
-export function saysLittle(text: string): boolean {
-  const words = wordsOf(text, fewWords + 1);
-  return words.length <= fewWords && !/[?？\p{N}]/u.test(text) && !words.some((word) => interrogatives.has(word));
-}
-
 /** Whether a short text says that an offer did not help. */
 export function refuses(text: string): boolean {
   const words = wordsOf(text, mostWordsOfNo + 1);

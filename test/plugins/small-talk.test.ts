@@ -77,12 +77,10 @@ describe('the AI bot knows small talk', () => {
     it(`${JSON.stringify(text)}: a wish for a person is ${wish}`, () => expect(personWishOf(text)).to.equal(wish));
   }
 
-  it('knows the word that each of its lines names', () => {
-    for (const [language, { person, unclear }] of Object.entries(lines)) {
-      for (const line of [person, unclear]) {
-        const word = /[“„«]\s?(\p{L}+)\s?[”“»]/u.exec(line)?.[1] ?? '';
-        expect(personWishOf(word), `${language}: ${word}`).to.equal('clear');
-      }
+  it('knows the word that each of its offers names', () => {
+    for (const [language, { person }] of Object.entries(lines)) {
+      const word = /[“„«]\s?(\p{L}+)\s?[”“»]/u.exec(person)?.[1] ?? '';
+      expect(personWishOf(word), `${language}: ${word}`).to.equal('clear');
     }
   });
 

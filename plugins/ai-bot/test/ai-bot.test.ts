@@ -111,14 +111,6 @@ test('alone reacts to small talk of many kinds, each once, and stays', async () 
   sim.expectReply(/9 to 18/);
 });
 
-test('alone asks back once after a few words of which no article has any', async () => {
-  const sim = await simulate(bot, { kb });
-  await sim.customer('gotcha');
-  sim.expectReply('What can I help you with? Please write it in a sentence, or “person” for a colleague.');
-  await sim.customer('lamps');
-  sim.expectReply('I am passing you on to a colleague, who will answer you here.');
-});
-
 test('alone gives those to people who want to get in touch, unless an article tells how', async () => {
   const hotline = {
     title: 'Hotline',
