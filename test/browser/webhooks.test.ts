@@ -96,7 +96,7 @@ describe('webhooks in the console', function () {
     const [changed] = (await sending.app.get('webhooks')).body.payload;
     expect(changed).to.include({ name: 'Other', active: false, format: 'chatwoot' });
     expect(changed.inbox_id).to.be.a('number');
-    expect(changed.subscriptions).to.have.length(15);
+    expect(changed.subscriptions).to.have.length(18);
     await page.getByRole('link', { name: 'Other' }).click();
     await button('Send test').click();
     await toast('The webhook is disabled. Enable it first.');
