@@ -27,7 +27,7 @@ describe('deliveries in the console', function () {
   });
 
   const toast = (text: string) => page.locator('.toast').filter({ hasText: text }).first().waitFor();
-  const rows = () => page.locator('tbody tr');
+  const rows = () => page.getByRole('table', { name: /^Deliveries/ }).locator('tbody tr');
   const attempt = (number: number) => page.getByRole('region', { name: `Attempt ${number}` });
 
   async function open(path: string, heading: string): Promise<void> {

@@ -124,7 +124,7 @@ describe('what takes long in the console', function () {
     const { letGo, count } = await hold('**/platform/api/v1/ledger?step=*', 3);
     await go('Platform');
     await button('Check ledger').click();
-    await page.getByRole('status').filter({ hasText: 'Checking the ledger, 3 of 9' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Checking the ledger, 3 of 12' }).waitFor();
     await page
       .locator('.elapsed')
       .filter({ hasText: /[3-9] s/ })
@@ -134,14 +134,14 @@ describe('what takes long in the console', function () {
     expect(await page.getByText('No violations').count()).to.equal(0);
     await go('Labels');
     await go('Platform');
-    await page.getByRole('status').filter({ hasText: 'Checking the ledger, 3 of 9' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Checking the ledger, 3 of 12' }).waitFor();
     await go('Labels');
     letGo();
     await toast('Ledger check finished').waitFor();
     await go('Platform');
     await page.getByText('No violations').waitFor();
-    expect(await page.getByRole('table', { name: 'Invariants' }).locator('tbody tr').count()).to.equal(9);
-    expect(count()).to.equal(9);
+    expect(await page.getByRole('table', { name: 'Invariants' }).locator('tbody tr').count()).to.equal(12);
+    expect(count()).to.equal(12);
     watched.expectNoProblems();
   });
 
