@@ -130,7 +130,7 @@ describe('what HTTP lets through', () => {
 
     it('a body has no more room than its contract needs: 192 KB, or all for texts and attributes', async () => {
       const body = (bytes: number) => JSON.stringify({ unknown: 'y'.repeat(bytes) });
-      for (const path of ['labels', 'webhooks', 'conversations/1/assignments']) {
+      for (const path of ['labels', 'sla_policies', 'conversations/1/assignments']) {
         const { status, body: answer } = await app.call('POST', path, body(200_000));
         expect([path, status, answer.code]).to.deep.equal([path, 413, 'too_large']);
         expect(answer.error).to.contain('192 KB');
