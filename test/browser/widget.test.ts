@@ -238,7 +238,7 @@ describe('the widget in a browser', function () {
     await page.reload();
     await enter(page);
     await button('Order chair').and(page.locator('[aria-pressed=true]:disabled')).waitFor();
-    // What the visitor writes in place of a choice ends it.
+    // A message in place of a choice ends it.
     await write(id, { content: 'Our chairs', ...cards });
     await list('Our chairs').getByRole('button', { name: 'Order chair' }).and(page.locator(':enabled')).waitFor();
     await say(page, 'Neither, thank you');

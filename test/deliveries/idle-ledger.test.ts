@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Ledger } from '../../src/deliveries/log/ledger.ts';
 import { TestApp } from '../support/app.ts';
 
-// What is due while no engine runs at all is found; and what may not be sent is not mistaken for it.
+// Deliveries that are due while no engine runs are found, and those that may not be sent are not mistaken for them.
 describe('the ledger beside a process that sends nothing', function () {
   this.timeout(60_000);
   let app: TestApp;

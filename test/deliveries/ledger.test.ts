@@ -33,7 +33,7 @@ describe('the ledger', function () {
     await app.post('agent_bots', { name: 'Helper', outgoing_url: 'https://127.0.0.1:9/' });
     const inbox = (await app.post('inboxes', { name: 'Plain' })).body.id as number;
     const contact = (await app.post('contacts', { name: 'Customer' })).body.id as number;
-    // One delivery waits, and rightly: its webhook is paused.
+    // The webhook of the delivery that waits is paused.
     paused = (await app.post('webhooks', { url: receiver.url, subscriptions: ['contact_updated'] })).body.id;
     await app.post(`webhooks/${paused}/pause`);
     await app.patch(`contacts/${contact}`, { name: 'Renamed' });

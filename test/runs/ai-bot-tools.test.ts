@@ -106,7 +106,7 @@ describe('tools of AI bots', function () {
 
   const asksFor = (name: string, given: unknown): Reply => replies.calls(call(name, given));
   const answer = (text: string) => replies.answer(text, []);
-  /** What the model was told of the calls that it asked for. */
+  /** Results that the model got of the calls that it asked for. */
   const told = ({ body }: Question = model.questions.at(-1)!) =>
     body.messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
   const offered = (at: number) => model.questions[at]?.body.tools?.map((tool) => tool.function.name);

@@ -2,7 +2,7 @@ import { moment, type Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
 import { countMissing, gatherMissing, type EventKinds } from './missing.ts';
-import { isParked, withLanes } from './recovery-lanes.ts';
+import { isPreparing, isParked, withLanes } from './recovery-lanes.ts';
 import { isSibling } from './siblings.ts';
 
 /** States of deliveries that can be recovered. */
@@ -88,7 +88,7 @@ export async function insertRecovery(
 
 const lockStatement = `
   SELECT id, account_id, endpoint_kind, endpoint_id, phase, missing IS NOT NULL AS with_missing FROM recoveries
-  WHERE id = $1 AND phase IN ('gather', 'missing', 'release') FOR UPDATE SKIP LOCKED`;
+  WHERE id = $1 AND ${isPreparing} FOR UPDATE SKIP LOCKED`;
 
 const lookThrough = (state: Recoverable): string => `
   SELECT d.* FROM task t CROSS JOIN LATERAL (
@@ -175,7 +175,7 @@ export async function recoverSome(sql: Sql, id: number, { isOn, ...kinds }: Step
 
 const stopStatement = `
   UPDATE recoveries SET phase = 'stopped'
-  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND phase IN ('gather', 'missing', 'release')`;
+  WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3 AND ${isPreparing}`;
 
 /** Stops recoveries of the account's endpoint before they make further deliveries due; waits for a batch in progress. */
 export async function stopRecoveries(sql: Sql, accountId: number, { kind, id }: Endpoint): Promise<void> {
@@ -184,7 +184,7 @@ export async function stopRecoveries(sql: Sql, accountId: number, { kind, id }: 
 
 const unfinishedStatement = `
   SELECT r.id, r.account_id, a.name AS account_name FROM recoveries r JOIN accounts a ON a.id = r.account_id
-  WHERE r.phase IN ('gather', 'missing', 'release') AND r.id > $1 ORDER BY r.id LIMIT $2`;
+  WHERE r.${isPreparing} AND r.id > $1 ORDER BY r.id LIMIT $2`;
 
 /** A recovery that goes on. */
 export interface Unfinished {

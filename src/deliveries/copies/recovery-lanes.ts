@@ -32,3 +32,6 @@ const parked = `now() + interval '1 hour'`;
 
 /** SQL condition: the lane waits until all deliveries of its recovery are there. */
 export const isParked = `due_at > now() + interval '10 minutes'`;
+
+/** SQL condition on a phase: not all deliveries of the recovery may be sent yet. */
+export const isPreparing = `phase IN ('gather', 'missing', 'release')`;

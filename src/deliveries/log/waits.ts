@@ -1,4 +1,5 @@
 import { momentOrNull, type Sql } from '../../postgres/sql.ts';
+import { isPreparing } from '../copies/recovery-lanes.ts';
 import { allowedByRateAt } from '../lanes/rates.ts';
 import type { LoggedDelivery } from './log.ts';
 
@@ -34,7 +35,7 @@ const statement = `
     SELECT h.id, h.next_attempt_at FROM deliveries h
     WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $3 AND h.event_id < d.event_id
     ORDER BY h.event_id LIMIT 1) holder ON true
-  LEFT JOIN recoveries r ON l.side < 0 AND r.account_id = l.account_id AND r.id = -l.side AND r.phase IN ('gather', 'release')
+  LEFT JOIN recoveries r ON l.side < 0 AND r.account_id = l.account_id AND r.id = -l.side AND r.${isPreparing}
   CROSS JOIN LATERAL (SELECT * FROM (VALUES
     (1, 'paused', endpoint.paused_at IS NOT NULL, NULL),
     (2, 'recovery', r.id IS NOT NULL, NULL),

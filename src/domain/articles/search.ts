@@ -71,10 +71,10 @@ type Filter = { tags: readonly string[]; languages: readonly string[]; limit: nu
 
 /**
  * Returns the passages of the account's published articles that cover most of a question: one of each article, best first.
- * Of a text with several sentences each is searched for by itself, and the best counts; what only tells something, and then what a
- * quoted mail asks, is searched for where nothing answers what is asked. Words may be misspelt, parts of compounds or only begun. Articles are searched in their
- * languages, by the words that PostgreSQL's configuration of the language makes of them; with a meaning also by their vectors, and
- * the two lists are merged.
+ * Each sentence of a text is searched for by itself, and the best counts; statements, and then the questions of a quoted mail, are
+ * searched for where nothing answers the questions. Words may be misspelt, parts of compounds or only begun. Articles are searched
+ * in their languages, by the words that PostgreSQL's configuration of the language makes of them; with a meaning also by their
+ * vectors, and the two lists are merged.
  */
 export async function searchPassages(
   sql: Sql,

@@ -102,6 +102,27 @@ describe('what deliveries wait for, and retrying them now', () => {
   });
 });
 
+describe('a delivery of a recovery', () => {
+  const sending = Sending.use();
+
+  it('waits for it until all of its deliveries are there', async () => {
+    const webhook = await sending.webhookFor('contact_created');
+    sending.receiver.answerWith(fail);
+    await sending.made('contacts', { name: 'Ada' });
+    await sending.eventuallyIn(webhook, 'failing');
+    await sending.made(`webhooks/${webhook.id}/cancel_pending`, {}, 200);
+    await sending.eventuallyIn(webhook, 'cancelled');
+    const { id } = await sending.made(`webhooks/${webhook.id}/recover`, { since: 1_700_000_000 }, 202);
+    const [copy] = await sending.eventuallyIn(webhook, 'failing');
+    await sending.putOff(webhook);
+    for (const phase of ['gather', 'missing', 'release', 'send']) {
+      await sending.app.query('UPDATE recoveries SET phase = $2 WHERE id = $1', [id, phase]);
+      const { waits_for: wait } = (await sending.app.get(`deliveries/${copy.id}`)).body;
+      expect(wait.reason, phase).to.equal(phase === 'send' ? 'schedule' : 'recovery');
+    }
+  });
+});
+
 describe('the log finds deliveries', () => {
   const sending = Sending.use();
 

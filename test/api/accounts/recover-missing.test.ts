@@ -123,7 +123,7 @@ describe('a recovery of missing events', () => {
     await sending.receiver.waitFor(2);
     expect(sending.contents).to.deep.equal(['of this inbox', 'of another inbox']);
     await sending.app.delete(`webhooks/${filtered.id}`);
-    // Of all inboxes: both are switched off by their receiver, one after the other.
+    // Both hear all inboxes, and are switched off by their receiver, one after the other.
     sending.receiver.answerWith((_, response) => response.writeHead(410).end());
     const off = ({ id: which }: Body) =>
       sending.app.eventually(async () => !(await sending.app.get(`webhooks/${which}`)).body.active);

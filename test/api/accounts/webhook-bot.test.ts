@@ -142,6 +142,14 @@ describe('a webhook bot', () => {
     expect(() => verify(old, one!)).to.throw(/matching signature/i);
   });
 
+  it('has ten secrets at most', async () => {
+    const { body: other } = await app.post('agent_bots', { name: 'Rotated', outgoing_url: https.receiver.url });
+    for (let count = 2; count <= 10; count++)
+      expect((await app.post(`agent_bots/${other.id}/reset_secret`)).status).to.equal(200);
+    const refused = await app.post(`agent_bots/${other.id}/reset_secret`);
+    expect([refused.status, refused.body.code]).to.deep.equal([409, 'too_many_secrets']);
+  });
+
   it('is silent while a person has the conversation, though told when it ends and begins again', async () => {
     const { id, contact, hear, answer, to, assign } = await converse();
     await hear('One');

@@ -87,7 +87,9 @@ export const agentBotRoutes = [
     {
       reply: 'resources/agent-bot-with-secrets',
       role: 'administrator',
-      description: 'For 24 hours deliveries are signed with the new secret and with the one before.',
+      errors: [409],
+      description:
+        'For 24 hours deliveries are signed with the new secret and with the one before. Refused (409) when ten secrets sign already.',
     },
     async ({ sql, services, actor, params, transact }) => {
       const secret = newWebhookSecret(services.random);
