@@ -1,4 +1,3 @@
-import { personOf } from '../deliveries/core/refusal.ts';
 import type { Sql } from '../postgres/sql.ts';
 import { Inbox } from '../records/inbox.ts';
 import { Webhook } from '../records/webhook.ts';
@@ -12,6 +11,7 @@ import { signingAt } from '../deliveries/core/signing-secrets.ts';
 import { rotateSecret, type Rotation } from './signing-secrets.ts';
 import type { SealedAuth } from '../deliveries/core/credentials.ts';
 import { checkTogether, replaceHeaders, type GivenHeader } from '../deliveries/core/check-credentials.ts';
+import { personOf } from '../deliveries/core/refusal.ts';
 import {
   checkRoom,
   countRows,

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { mask, type Auth, type SealedAuth, type SealedHeader } from './credentials.ts';
 import { invalid } from '../../errors.ts';
+import { isSettableHeader } from '../../outbound/request-headers.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 
 /** A header that somebody wants a webhook to get. */
@@ -22,11 +23,7 @@ type GivenAuth = { type: Auth['type'] } & Partial<
   Record<'token' | 'username' | 'password' | 'certificate' | 'key', string>
 >;
 
-// Hop-by-hop headers, and those that the service or its HTTP client sets itself.
-const reserved = new Set(
-  `connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer trailers transfer-encoding upgrade
-  host accept-encoding expect`.split(/\s+/),
-);
+// Headers that every delivery has already.
 const reservedPrefix = /^(webhook|content|x-chatwoot)-/;
 
 /** Seals the values of headers. Errors: 422 for a reserved name, and for one that stands there twice. */
@@ -35,7 +32,7 @@ export function sealHeaders(box: SecretBox, headers: readonly { name: string; va
   return headers.map(({ name, value }, index) => {
     const lower = name.toLowerCase();
     const pointer = `/headers/${index}/name`;
-    if (reserved.has(lower) || reservedPrefix.test(lower))
+    if (!isSettableHeader(name) || reservedPrefix.test(lower))
       throw invalid(pointer, 'reserved', `The service sets the header \`${name}\` itself`);
     if (names.has(lower)) throw invalid(pointer, 'uniqueItems', `The header \`${name}\` stands there twice`);
     names.add(lower);

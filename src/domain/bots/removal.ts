@@ -1,4 +1,3 @@
-import { personOf } from '../../deliveries/core/refusal.ts';
 import { deleteRows } from '../small-rows.ts';
 import { AgentBot } from '../../records/bots/agent-bot.ts';
 import type { Conversation, Named } from '../../records/conversations/conversation.ts';
@@ -7,6 +6,7 @@ import type { OuterTransaction, Transact, Transaction } from '../../events/trans
 import type { Sql } from '../../postgres/sql.ts';
 import { lockOwnBot } from './bots.ts';
 import { cancelBacklog, isOwed } from '../../deliveries/copies/backlogs.ts';
+import { personOf } from '../../deliveries/core/refusal.ts';
 import { detachAndRemove, type Change, type Detachment } from '../conversations/assignment/detach.ts';
 import { undergo } from '../conversations/status.ts';
 

@@ -1,4 +1,3 @@
-import { personOf } from '../../deliveries/core/refusal.ts';
 import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
@@ -6,6 +5,7 @@ import { cancelBacklog, wakeBacklog } from '../../deliveries/copies/backlogs.ts'
 import { copyDelivery, findOriginal, insertTest, takeTurn } from '../../deliveries/copies/copies.ts';
 import { countFailing, lookAtWaiting } from '../../deliveries/log/health.ts';
 import { giveBackProbes, hurryProbe } from '../../deliveries/lanes/probes.ts';
+import { personOf } from '../../deliveries/core/refusal.ts';
 import { sampleChatwootBody } from '../../events/formats/sample.ts';
 import { eventsFor, sampleBody } from '../../events/sample-body.ts';
 import type { EventName } from '../../events/catalog.ts';

@@ -2,6 +2,7 @@ import { endWebhookSecret, readWebhook } from '../../../domain/webhooks.ts';
 import { signingAt } from '../../../deliveries/core/signing-secrets.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import { SecretUnreadableError, type SecretBox } from '../../../lib/secrets/secret-box.ts';
+import { lastFour } from '../../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks/:id/secrets';
@@ -22,9 +23,9 @@ export const secretRoutes = [
         id: one.id,
         created_at: unixSeconds(new Date(one.createdAt)),
         ends_at: unixSeconds(new Date(one.endsAt)),
-        last_four: lastFour(secretBox, one.secret),
+        last_four: endOf(secretBox, one.secret),
       }));
-      const newest = { id, created_at: unixSeconds(createdAt), ends_at: null, last_four: lastFour(secretBox, secret) };
+      const newest = { id, created_at: unixSeconds(createdAt), ends_at: null, last_four: endOf(secretBox, secret) };
       return { payload: [newest, ...older] };
     },
   ),
@@ -41,9 +42,9 @@ export const secretRoutes = [
 ];
 
 // A secret that another SECRET_KEY sealed is listed all the same, so that it can be ended.
-function lastFour(box: SecretBox, sealed: string): string {
+function endOf(box: SecretBox, sealed: string): string {
   try {
-    return box.open(sealed).slice(-4);
+    return lastFour(box.open(sealed));
   } catch (error) {
     if (error instanceof SecretUnreadableError) return '';
     throw error;

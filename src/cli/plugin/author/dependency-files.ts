@@ -1,9 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../../../lib/operator-error.ts';
 import { modulesAbove, PackageFiles } from '../../../packages/files.ts';
-import { PluginError } from '../../../packages/plugin-error.ts';
-import { readPackage, type ReadPackage } from '../../../packages/read/read.ts';
+import { readPackage } from '../../../packages/read/read.ts';
+import { orRefuse } from './or-refuse.ts';
 
 /** The file of an archive that names the npm packages in it, with their licences. */
 export const noticesFile = 'THIRD-PARTY-NOTICES.txt';
@@ -16,7 +15,7 @@ const maxLicenceBytes = 64 * 1024;
  * an archive needs no registry. Throws OperatorError where the folder's code cannot be bundled.
  */
 export async function dependencyFilesOf(folder: string): Promise<Map<string, Buffer>> {
-  const { packages } = await read(folder);
+  const { packages } = await orRefuse(readPackage(folder));
   const real = realpathSync(folder);
   const source = new PackageFiles(real, modulesAbove(real));
   const files = new Map<string, Buffer>();
@@ -30,16 +29,6 @@ export async function dependencyFilesOf(folder: string): Promise<Map<string, Buf
 }
 
 const begin = 'This plugin contains code of these npm packages, under licences of their own.';
-
-async function read(folder: string): Promise<ReadPackage> {
-  try {
-    return await readPackage(folder);
-  } catch (error) {
-    if (!(error instanceof PluginError)) throw error;
-    const problems = error.problems.map((problem) => `  - ${problem}`);
-    throw new OperatorError(['No service would take this plugin:', ...problems].join('\n'), { cause: error });
-  }
-}
 
 function licencesIn(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => licenceName.test(name));

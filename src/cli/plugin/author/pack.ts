@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { defaultArchiveBounds } from '../../../config.ts';
 import { OperatorError } from '../../../lib/operator-error.ts';
 import { createArchiveReader, type ArchivePackage } from '../../../packages/archive/archive.ts';
-import { PluginError } from '../../../packages/plugin-error.ts';
 import { addSignature } from '../../../packages/archive/signature.ts';
 import { listOf, printAnswer } from '../../terminal/print.ts';
 import { packageLines } from '../package-lines.ts';
 import { noticesFile } from './dependency-files.ts';
 import { packFolder } from './npm-pack.ts';
+import { orRefuse } from './or-refuse.ts';
 
 interface PackOptions {
   json?: boolean;
@@ -25,7 +25,7 @@ const readArchive = createArchiveReader({
 /** The command `plugin pack`: writes the archive of a folder into the working directory, if a service would take it. */
 export async function packPlugin(directory: string, options: PackOptions): Promise<void> {
   const { archive } = await packFolder(directory);
-  const pack = await read(archive);
+  const pack = await orRefuse(readArchive(archive));
   const signed = options.sign === undefined ? archive : await sign(archive, pack, options.sign);
   const { id, version } = pack.manifest;
   // Services go by plugin.json, so that its version names the archive, and not that of package.json.
@@ -41,16 +41,6 @@ export async function packPlugin(directory: string, options: PackOptions): Promi
   ]);
 }
 
-async function read(archive: Buffer): Promise<ArchivePackage> {
-  try {
-    return await readArchive(archive);
-  } catch (error) {
-    if (!(error instanceof PluginError)) throw error;
-    const problems = error.problems.map((problem) => `  - ${problem}`);
-    throw new OperatorError(['No service would take this plugin:', ...problems].join('\n'), { cause: error });
-  }
-}
-
 async function sign(archive: Buffer, { filesHash }: ArchivePackage, keyFile: string): Promise<Buffer> {
   const key = await readFile(keyFile, 'utf8').catch((error: Error) => {
     throw new OperatorError(`The key cannot be read: ${error.message}`, { cause: error });
@@ -61,6 +51,6 @@ async function sign(archive: Buffer, { filesHash }: ArchivePackage, keyFile: str
       `${keyFile} holds no private key of Ed25519: openssl genpkey -algorithm ed25519 -out ${keyFile} makes one.`,
     );
   }
-  await read(signed);
+  await orRefuse(readArchive(signed));
   return signed;
 }
