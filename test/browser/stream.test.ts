@@ -156,7 +156,8 @@ describe('the stream of events behind the console', function () {
       .locator('tbody tr')
       .filter({ hasText: /message_created.*Good morning/ })
       .waitFor();
-    own.expectNoProblems(/status of 410|ERR_(?:CONNECTION|INCOMPLETE|EMPTY)/);
+    // The cut network is told in several words, and the place of the stream that it ended may not be free at once.
+    own.expectNoProblems(/status of 4(?:10|29)|net::ERR_/);
     await own.close();
     await network.close();
   });

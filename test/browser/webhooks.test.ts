@@ -92,7 +92,7 @@ describe('webhooks in the console', function () {
     await dialog.getByLabel('Format', { exact: true }).selectOption({ label: 'Chatwoot' });
     await dialog.getByLabel('Active', { exact: true }).uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('disabled').waitFor();
+    await page.getByRole('row', { name: /Other/ }).getByText('disabled').waitFor();
     const [changed] = (await sending.app.get('webhooks')).body.payload;
     expect(changed).to.include({ name: 'Other', active: false, format: 'chatwoot' });
     expect(changed.inbox_id).to.be.a('number');

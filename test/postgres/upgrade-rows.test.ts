@@ -6,7 +6,12 @@ import { dropDatabase } from '../support/postgres.ts';
 import { rowsOf010 } from '../support/rows-of-010.ts';
 
 /** Columns of 0.1.0 whose values an upgrade changes: upgrade-silence and upgrade.test.ts say how. */
-const changed: readonly string[] = ['conversations.bot_silence', 'invitations.closed_at'];
+const changed: readonly string[] = [
+  'conversations.bot_silence',
+  'invitations.closed_at',
+  'webhooks.previous_secret',
+  'webhooks.previous_secret_expires_at',
+];
 const columnsStatement = `
   SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) AS columns
   FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'migrations'
@@ -76,6 +81,14 @@ describe('rows of 0.1.0, after an upgrade', () => {
     const wrong = `SELECT id FROM events WHERE lone_account_id IS DISTINCT FROM
       CASE WHEN conversation_id IS NULL AND contact_id IS NULL THEN account_id END`;
     expect(await run(wrong)).to.deep.equal([]);
+  });
+
+  it('of webhooks keep the former secret that still signs, and let go of one that does not', async () => {
+    const kept = await run(`SELECT url, older_secrets[0] ->> 'secret' AS secret,
+        (older_secrets[0] ->> 'endsAt')::timestamptz > now() AS is_alive, older_secrets[0] ->> 'id' IS NOT NULL AS is_named
+      FROM webhooks WHERE older_secrets <> '[]' ORDER BY id`);
+    const alive = { url: 'https://hook.example.com', secret: 'before', is_alive: true, is_named: true };
+    expect(kept).to.deep.equal([alive, alive, alive]);
   });
 
   it('of webhooks begin their history', async () => {

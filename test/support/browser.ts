@@ -100,7 +100,7 @@ export class WatchedPage {
 
   /** Fails when something went wrong in the page, other than what the pattern allows. */
   expectNoProblems(allowed?: RegExp): void {
-    expect(this.problems.filter((problem) => !allowed?.test(problem))).to.deep.equal([]);
+    expect(this.problems.filter((problem) => !allowed?.test(problem)).join('\n')).to.equal('');
   }
 
   /** Fails when axe finds something serious or critical in the page. */

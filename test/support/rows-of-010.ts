@@ -56,9 +56,11 @@ export const rowsOf010 = `
     SELECT c.account_id, i.id, c.id, decode(md5(i.id || 'x' || c.id), 'hex') FROM contacts c JOIN inboxes i USING (account_id);
   INSERT INTO labels (account_id, title) SELECT a, 'label-' || l FROM generate_series(1, 4) a, generate_series(1, 5) l;
   INSERT INTO conversation_labels SELECT c.account_id, c.id, l.id FROM conversations c JOIN labels l USING (account_id);
-  INSERT INTO webhooks (account_id, inbox_id, url, subscriptions, active, disabled_reason, secret, previous_secret)
+  INSERT INTO webhooks (account_id, inbox_id, url, subscriptions, active, disabled_reason, secret, previous_secret,
+      previous_secret_expires_at)
     SELECT a, CASE w WHEN 1 THEN (SELECT min(id) FROM inboxes i WHERE i.account_id = a) END, 'https://hook.example.com',
-      '{message_created,contact_updated}', w <> 2, CASE w WHEN 2 THEN 'gone' END, 'sealed', CASE w WHEN 3 THEN 'before' END
+      '{message_created,contact_updated}', w <> 2, CASE w WHEN 2 THEN 'gone' END, 'sealed', CASE WHEN w > 1 THEN 'before' END,
+      now() + CASE w WHEN 2 THEN interval '-1 hour' WHEN 3 THEN interval '1 day' END
     FROM generate_series(1, 3) a, generate_series(1, 3) w;
   INSERT INTO events (account_id, name, conversation_id, contact_id, inbox_id, sequence, account_payload, bot_payload, bot_id)
     SELECT account_id, 'message_created', id, contact_id, inbox_id, n, '{"b": 1, "a": 2}', '{"x":  1}', agent_bot_id
