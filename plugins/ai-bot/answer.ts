@@ -1,4 +1,5 @@
 import type { ChatAnswer, HandoffCause, Passage } from 'switchboard/bot';
+import { cleanText, cleanTitle } from './clean-text.ts';
 import { withoutHtml } from './html.ts';
 import { removeLinks } from './links.ts';
 
@@ -85,10 +86,11 @@ function readFacts({ text, citations = [], confident }: Fields, { passages, hasR
 
 /** Greetings, thanks and questions back need no source. Facts have numbers more often than not, and need one. */
 function talk({ text }: Fields): Outcome {
-  if (typeof text !== 'string' || text.trim() === '') return invalid('a talk without a text');
+  if (typeof text !== 'string') return invalid('a talk without a text');
   if (text.length > maxTalkChars) return invalid(`a talk of ${text.length} characters`);
   if (/\p{N}/u.test(text)) return unknown('The model states a number without a source');
   const said = withoutHtml(text).trim();
+  if (said === '') return invalid('a talk without a text');
   if (removeLinks(said, []) !== said) return invalid('a talk with a link');
   return { text: said, sources: [], isOffer: false, isFromTool: false };
 }
@@ -107,9 +109,12 @@ export function settle(
   if (passages && cited.length === 0 && !isFromTool) return unknown('The model cites no passage');
   const sources = cited.flatMap((number) => passages?.[number - 1] ?? []);
   const urls = sources.flatMap(({ url }) => url ?? []);
-  const said = removeLinks(withoutHtml(passages ? renumber(unmarked, cited) : unmarked), urls).trim();
+  const said = cleanText(passages ? renumber(unmarked, cited) : unmarked, urls).trim();
   if (said === '') return invalid('an empty answer');
-  const list = sources.map(({ title, url }, index) => `[${index + 1}] ${title}${url === null ? '' : `: ${url}`}`);
+  const list = sources.map((source, index) => {
+    const { url } = source;
+    return `[${index + 1}] ${cleanTitle(source, urls)}${url === null ? '' : `: ${url}`}`;
+  });
   const whole = list.length === 0 ? said : `${said}\n\n${list.join('\n')}`;
   if (whole.length > maxChars) return invalid(`${whole.length} characters with its sources`);
   return { text: whole, sources: sources.map(({ id }) => id), isOffer: false, isFromTool };
@@ -128,7 +133,7 @@ function renumber(text: string, cited: readonly number[]): string {
 
 function requested({ reason, summary }: Fields): Outcome {
   const words = [reason, summary].filter((word): word is string => typeof word === 'string' && word.trim() !== '');
-  const told = removeLinks(words.join('. ').replace(/\s+/g, ' '), []).slice(0, maxReasonChars).toWellFormed();
+  const told = cleanText(words.join('. ').replace(/\s+/g, ' '), []).slice(0, maxReasonChars).toWellFormed();
   return { cause: 'requested_by_model', reason: `The model asks for a person${told === '' ? '' : `: ${told}`}` };
 }
 

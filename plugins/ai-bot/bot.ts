@@ -190,7 +190,8 @@ async function handOff(ctx: Ctx, { cause, reason, passages = [] }: Leave): Promi
   ctx.handoff({
     cause,
     reason,
-    passages: passages.map(({ title, url }) => ({ title, url })),
+    // In one line: the note for agents has lines of its own.
+    passages: passages.map(({ title, url }) => ({ title: title.replace(/\s+/g, ' '), url })),
     ...(message.trim() === '' ? {} : { message }),
   });
 }

@@ -1,5 +1,6 @@
 import type { Passage } from 'switchboard/bot';
 import { settle, type Outcome, type Reply } from './answer.ts';
+import { cleanText, cleanTitle } from './clean-text.ts';
 import { extract } from './extract.ts';
 import type { Lines } from './lines.ts';
 import { wordsOf } from './words.ts';
@@ -48,9 +49,11 @@ export function answerOffline(asked: Asked, { offer, person }: Pick<Lines, 'offe
 function offerOf({ passages, before }: Asked, { offer, person }: Pick<Lines, 'offer' | 'person'>): Reply | null {
   const offered = offeredFrom(passages, before);
   if (offered.length === 0) return null;
-  const list = offered.map(
-    (passage) => `${passage.title}${passage.url === null ? `: ${excerptOf(passage)}` : ` ${passage.url}`}`,
-  );
+  const urls = offered.flatMap(({ url }) => url ?? []);
+  const list = offered.map((passage) => {
+    const { url } = passage;
+    return `${cleanTitle(passage, urls)}${url === null ? `: ${excerptOf(passage)}` : ` ${url}`}`;
+  });
   return {
     text: [offer, ...list, '', person].join('\n'),
     sources: offered.map(({ id }) => id),
@@ -71,7 +74,8 @@ function offeredFrom(passages: readonly Passage[], before: readonly Passage[]): 
 // An article without an address cannot be opened.
 function excerptOf(passage: Passage): string {
   const text = extract(passage, passage.question);
-  return text.length <= maxExcerptChars ? text : `${text.slice(0, maxExcerptChars).toWellFormed()} …`;
+  // Cleaned last: a cut may make a link of what was none.
+  return cleanText(text.length <= maxExcerptChars ? text : `${text.slice(0, maxExcerptChars).toWellFormed()} …`, []);
 }
 
 /** The best passage of each question, but for questions that are a part of one before. */

@@ -9,8 +9,8 @@ export interface OwnTool {
 
 /** Calls for one message of the customer: a run may call the service 20 times in all. */
 const maxCalls = 4;
-/** Characters of arguments that are repeated to the model. */
-const maxArgumentChars = 8192;
+/** Characters of all arguments, and of a text beside calls, that are repeated to the model. */
+const [maxArgumentChars, maxContentChars] = [16_384, 2_000];
 
 /** Functions of the run that calls go through. */
 interface Ports {
@@ -24,6 +24,7 @@ export class ToolCalls {
   readonly #ports: Ports;
   readonly #turns: ChatMessage[] = [];
   #made = 0;
+  #charsLeft = maxArgumentChars;
   #hasResult = false;
 
   constructor(tools: readonly OwnTool[], ports: Ports) {
@@ -61,16 +62,24 @@ export class ToolCalls {
     const asked = calls.map((call, index) => ({
       ...call,
       id: `${this.#turns.length}-${index}`,
-      arguments: short(call),
+      arguments: this.#repeated(call),
     }));
     this.#turns.push(
-      { role: 'assistant', content, tool_calls: asked },
+      { role: 'assistant', content: content.slice(0, maxContentChars).toWellFormed(), tool_calls: asked },
       ...asked.map(({ id }, index): ChatMessage => ({
         role: 'tool',
         tool_call_id: id,
         content: contents[index] ?? '',
       })),
     );
+  }
+
+  // A question to the model has a size, and what the model wrote before must not fill it.
+  #repeated({ arguments: given }: ToolCall): ToolCall['arguments'] {
+    const chars = JSON.stringify(given).length;
+    if (chars > this.#charsLeft) return {};
+    this.#charsLeft -= chars;
+    return given;
   }
 
   #isOwn(name: string): boolean {
@@ -98,8 +107,4 @@ const noParameters = { type: 'object', properties: {} };
 
 function failure(error: string, message?: string): string {
   return JSON.stringify({ error, ...(message === undefined ? {} : { message }) });
-}
-
-function short({ arguments: given }: ToolCall): ToolCall['arguments'] {
-  return JSON.stringify(given).length > maxArgumentChars ? {} : given;
 }
