@@ -776,7 +776,7 @@ export type AgentBot = AgentBotShape
 /**
  * A bot that can serve conversations.
  */
-export type AgentBotShape = (RecordShape & {
+export type AgentBotShape = (RecordShape & PauseShape & {
 /**
  * Null for a system bot.
  */
@@ -814,10 +814,6 @@ disabled_reason: (string | null)
  * How deliveries to the bot's server go; null for bots without one.
  */
 circuit: (Circuit | null)
-/**
- * Whether somebody paused it: nothing is sent until it is resumed.
- */
-paused: boolean
 /**
  * Whether it is there for every account, and not for accounts to change.
  */
@@ -1088,7 +1084,7 @@ webhook: WebhookWithSecret
 /**
  * A subscription of an external URL to events.
  */
-export type WebhookShape = (AccountRecordShape & {
+export type WebhookShape = (AccountRecordShape & PauseShape & {
 url: string
 name: (string | null)
 subscriptions: string[]
@@ -1102,10 +1098,6 @@ active: boolean
  */
 disabled_reason: (string | null)
 circuit: Circuit
-/**
- * Whether somebody paused it: nothing is sent until it is resumed.
- */
-paused: boolean
 inbox_id: NullableId
 filter: EventFilter
 /**
@@ -1278,6 +1270,44 @@ export type Delivery = (DeliveryShape & {
  * How many attempts have begun.
  */
 attempts: number
+})
+/**
+ * How deliveries to the endpoint went lately, and what waits for it.
+ */
+export type EndpointHealth = (PauseShape & {
+/**
+ * The attempts that the figures are made from: the newest of the newest 1,000 deliveries, 1,000 at most.
+ */
+attempts: number
+/**
+ * The part of them that succeeded; null where there are none.
+ */
+success_rate: (number | null)
+/**
+ * Half of the answers took at most so long.
+ */
+p50_ms: (number | null)
+/**
+ * Of twenty answers nineteen took at most so long.
+ */
+p95_ms: (number | null)
+/**
+ * Of twenty attempts that failed nineteen took at most so long, those without an answer included; null when none failed.
+ */
+failed_p95_ms: (number | null)
+/**
+ * Deliveries that wait or are tried again; 100,000 where there are more.
+ */
+pending: number
+/**
+ * When the oldest of them was created.
+ */
+oldest_pending_at: NullableUnixTime
+/**
+ * Failed attempts since the last success.
+ */
+consecutive_failures: number
+circuit: Circuit
 })
 /**
  * Something that happened in the account, in the order of its feed.
@@ -1888,6 +1918,7 @@ export interface Schemas {
 "shapes/message": MessageShape
 "shapes/new-conversation": NewConversationShape
 "shapes/new-message": NewMessageShape
+"shapes/pause": PauseShape
 "shapes/person": PersonShape
 "shapes/platform-user": PlatformUserShape
 "shapes/plugin-origin": PluginOriginShape
@@ -3856,6 +3887,19 @@ payload: AgentBot[]
 meta: PageMeta
 }
 /**
+ * Whether an endpoint is paused, and since when.
+ */
+export interface PauseShape {
+/**
+ * Whether somebody paused it: nothing is sent until it is resumed.
+ */
+paused: boolean
+/**
+ * Since when it is paused, or null.
+ */
+paused_at: NullableUnixTime
+}
+/**
  * How deliveries to the endpoint go. The circuit opens after three attempts running that got no answer: then one delivery at a time is tried, at growing distances, and the others wait; the first success closes it.
  */
 export interface Circuit {
@@ -4322,41 +4366,6 @@ next_cursor: (string | null)
  */
 export interface Empty {
 
-}
-/**
- * How deliveries to the endpoint went lately, and what waits for it.
- */
-export interface EndpointHealth {
-/**
- * The attempts that the figures are made from: those of the newest 1,000 deliveries.
- */
-attempts: number
-/**
- * The part of them that succeeded; null where there are none.
- */
-success_rate: (number | null)
-/**
- * Half of the answers took at most so long.
- */
-p50_ms: (number | null)
-/**
- * Of twenty answers nineteen took at most so long.
- */
-p95_ms: (number | null)
-/**
- * Deliveries that wait or are tried again; 100,000 where there are more.
- */
-pending: number
-/**
- * When the oldest of them was created.
- */
-oldest_pending_at: NullableUnixTime
-/**
- * Failed attempts since the last success.
- */
-consecutive_failures: number
-circuit: Circuit
-paused: boolean
 }
 /**
  * What every refused request is answered with.

@@ -42,6 +42,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/endpoints/digests.ts': 'a sweep: each account is mailed by a transaction of its own',
   'src/domain/endpoints/exhaustion.ts': 'a sweep: deliveries are told of batch by batch',
   'src/domain/endpoints/notices.ts': 'a sweep: each webhook is told of by a transaction of its own',
+  'src/domain/endpoints/pauses.ts': 'a sweep: each endpoint is told of by a statement of its own',
   'src/domain/endpoints/recovery.ts': 'a sweep: each batch of deliveries is a transaction of its own',
   'src/domain/upkeep/activity-counts.ts': 'each batch is one statement, which counts and moves the mark',
   'src/domain/upkeep/conversation-counts.ts':

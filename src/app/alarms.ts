@@ -12,6 +12,7 @@ import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/i
 import { sendDigests } from '../domain/endpoints/digests.ts';
 import { tellExhausted } from '../domain/endpoints/exhaustion.ts';
 import { tellFailing } from '../domain/endpoints/notices.ts';
+import { tellPaused } from '../domain/endpoints/pauses.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
 import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
@@ -85,6 +86,7 @@ function finishLeftovers(database: Database): Promise<void> {
     finishBacklogs,
     finishRecoveries,
     tellFailing,
+    tellPaused,
     tellExhausted,
     sendDigests,
     eraseExcessAnswers,

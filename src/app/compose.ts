@@ -31,7 +31,7 @@ import { modelsOf } from './parts/model-servers.ts';
 import { createDemoReceiver } from './parts/demo-receiver.ts';
 import { createServer } from './parts/server.ts';
 import { retire } from './stop-background.ts';
-import { sendingDigests, tellingNotices } from './tell-notices.ts';
+import { sendingDigests, tellingNotices, tellingPauses } from './tell-notices.ts';
 
 /** All parts of the service. */
 export interface Parts extends Mechanisms {
@@ -113,10 +113,12 @@ function ringWhenAnnounced(database: Database, ring: (name: string, moment: Date
 }
 
 function mailWhenAnnounced(mechanisms: Mechanisms): void {
-  const { databases, warn } = mechanisms;
+  const { databases, warn, config } = mechanisms;
   const options = { ...mechanisms, database: databases.engine, failed: warn };
   onAnnounced(databases.requests, 'notice', tellingNotices(options));
   onAnnounced(databases.requests, 'digest', sendingDigests(options));
+  const { retentionDays } = config;
+  onAnnounced(databases.requests, 'paused', tellingPauses({ ...options, retentionDays }));
 }
 
 function createStreams({ databases, secretBox, config, warn }: Mechanisms): EventStreams {

@@ -1,4 +1,4 @@
-import type { WebhookDigest, WebhookNotice } from '../events/announcements.ts';
+import type { PausedEndpoint, WebhookDigest, WebhookNotice } from '../events/announcements.ts';
 import type { Logger } from 'pino';
 import { findAdministrators } from '../domain/endpoints/notices.ts';
 import type { Mail, Mailer } from '../lib/mail.ts';
@@ -44,6 +44,32 @@ export function sendingDigests(telling: Omit<Telling, 'log'>): (digest: WebhookD
       'What was given up can be sent again (POST …/recover). You get this mail once a day at most.',
     ].join('\n');
     mailAdministrators(telling, account.id, { subject: `Webhooks of ${account.name}`, text });
+  };
+}
+
+/**
+ * Logs webhooks and bots that have been paused for a day, and tells the administrators of their account, where there is a mail
+ * server, until when deliveries wait.
+ */
+export function tellingPauses({
+  log,
+  retentionDays,
+  ...telling
+}: Telling & { retentionDays: number }): (paused: PausedEndpoint) => void {
+  return ({ kind, id, name, url, account, since }) => {
+    log.warn({ account: account?.id ?? null, endpoint: kind, id, since }, 'paused for a day');
+    if (!account) return;
+    const called = name === null ? `${kind} ${id}` : `${kind} ${id} (${name})`;
+    const path = `${kind === 'webhook' ? 'webhooks' : 'agent_bots'}/${id}`;
+    const text = [
+      `Account: ${account.name}`,
+      ...(url === null ? [] : [`Address: ${url}`]),
+      `The ${called} has been paused for a day, since ${since.toISOString()}.`,
+      '',
+      `It gets nothing until you resume it (POST …/${path}/resume). Deliveries wait for ${retentionDays} days.`,
+      `Older ones are deleted with their events. To discard all that wait now: POST …/${path}/cancel_pending.`,
+    ].join('\n');
+    mailAdministrators(telling, account.id, { subject: `The ${called} is paused`, text });
   };
 }
 

@@ -16,6 +16,7 @@ export interface Announcements {
   run: RunFigures;
   notice: WebhookNotice;
   digest: WebhookDigest;
+  paused: PausedEndpoint;
 }
 
 /** A run of a bot that was recorded. */
@@ -31,6 +32,17 @@ export interface WebhookNotice {
   account: { id: number; name: string };
   webhook: { id: number; name: string | null; url: string };
   reason: string;
+}
+
+/** A webhook or a bot's server that has been paused for a day. */
+export interface PausedEndpoint {
+  kind: 'webhook' | 'bot';
+  id: number;
+  name: string | null;
+  url: string | null;
+  /** Null for a system bot. */
+  account: { id: number; name: string } | null;
+  since: Date;
 }
 
 /** Changes of an account's webhooks since the last digest, a line each. */

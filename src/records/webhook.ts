@@ -34,6 +34,7 @@ const WebhookSchema = defineEntity({
     circuitTrips: p.integer().default(0),
     circuitProbeAt: p.datetime().nullable(),
     pausedAt: p.datetime().nullable(),
+    pauseToldAt: p.datetime().nullable(),
     resumedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),

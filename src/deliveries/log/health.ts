@@ -18,6 +18,8 @@ export interface RecentAttempts extends Waiting {
   /** Milliseconds of answered attempts; null when none was answered. */
   p50: number | null;
   p95: number | null;
+  /** Milliseconds of failed attempts, timeouts included; null when none failed. */
+  failedP95: number | null;
 }
 
 interface Row {
@@ -25,20 +27,23 @@ interface Row {
   succeeded: number;
   p50: number | null;
   p95: number | null;
+  failed_p95: number | null;
 }
 
-/** The newest deliveries of the endpoint whose attempts are looked at. */
-const maxDeliveries = 1000;
+/** The newest deliveries of the endpoint, and of their attempts, that are looked at. */
+const newest = 1000;
 
 // Leaves out deliveries that ended without an attempt; 0 ms with wire data is an answer within half a millisecond.
 const attemptsStatement = `
   SELECT count(*)::int AS attempts, count(*) FILTER (WHERE a.outcome = 'delivered')::int AS succeeded,
     percentile_disc(0.5) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.status IS NOT NULL) AS p50,
-    percentile_disc(0.95) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.status IS NOT NULL) AS p95
-  FROM (SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3
-    ORDER BY created_at DESC, id DESC LIMIT ${maxDeliveries}) d
-  CROSS JOIN LATERAL (SELECT outcome, duration_ms, status FROM attempts
-    WHERE account_id = $1 AND delivery_id = d.id AND outcome <> 'unknown' AND (wire IS NOT NULL OR duration_ms > 0) OFFSET 0) a`;
+    percentile_disc(0.95) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.status IS NOT NULL) AS p95,
+    percentile_disc(0.95) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.outcome <> 'delivered') AS failed_p95
+  FROM (SELECT a.* FROM (SELECT id FROM deliveries WHERE account_id = $1 AND endpoint_kind = $2 AND endpoint_id = $3
+    ORDER BY created_at DESC, id DESC LIMIT ${newest}) d
+  CROSS JOIN LATERAL (SELECT id, outcome, duration_ms, status FROM attempts
+    WHERE account_id = $1 AND delivery_id = d.id AND outcome <> 'unknown' AND (wire IS NOT NULL OR duration_ms > 0) OFFSET 0) a
+  ORDER BY a.id DESC LIMIT ${newest}) a`;
 
 /** Pending deliveries that are counted. */
 const maxWaiting = 100_000;
@@ -70,6 +75,6 @@ export async function lookAtWaiting(sql: Sql, accountId: number, { kind, id }: E
 /** Reads the account's newest deliveries to the endpoint, and the pending ones. */
 export async function lookAtAttempts(sql: Sql, accountId: number, endpoint: Endpoint): Promise<RecentAttempts> {
   const [recent] = await sql<Row>(attemptsStatement, [accountId, endpoint.kind, endpoint.id]);
-  const { attempts = 0, succeeded = 0, p50 = null, p95 = null } = recent ?? {};
-  return { attempts, succeeded, p50, p95, ...(await lookAtWaiting(sql, accountId, endpoint)) };
+  const { attempts = 0, succeeded = 0, p50 = null, p95 = null, failed_p95: failedP95 = null } = recent ?? {};
+  return { attempts, succeeded, p50, p95, failedP95, ...(await lookAtWaiting(sql, accountId, endpoint)) };
 }

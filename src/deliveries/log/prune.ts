@@ -10,20 +10,35 @@ interface Page {
   limit: number;
 }
 
-// An event with a pending delivery is kept, whatever its age, and so is one that no reader of the feed can have seen. Its age
+// Behind a pause nothing is kept for longer than the rest: administrators were told after a day. A resend counts from its request.
+const isForgotten = (
+  lanes: string,
+): string => `d.created_at < now() - make_interval(days => $1) AND ${lanes} AND EXISTS (
+  SELECT FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.id = d.endpoint_id AND w.paused_at < now() - interval '1 day'
+  UNION ALL
+  SELECT FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id AND b.paused_at < now() - interval '1 day')`;
+// An event with another pending delivery is kept, whatever its age, and so is one that no reader of the feed can have seen. Its age
 // counts from the end of its last delivery: what ended after days of attempts can be looked at, and recovered, as long as all
 // else.
-const deletableEvent = `e.created_at < now() - make_interval(days => $1) AND NOT EXISTS (
+const isDeletable = (lanes: string): string => `e.created_at < now() - make_interval(days => $1) AND NOT EXISTS (
   SELECT FROM deliveries d WHERE d.account_id = e.account_id AND d.event_id = e.id
-    AND (d.state = 'pending' OR d.finished_at >= now() - make_interval(days => $1)))
+    AND (d.state = 'pending' AND NOT (${isForgotten(lanes)}) OR d.finished_at >= now() - make_interval(days => $1)))
   AND NOT EXISTS (SELECT FROM unplaced_events u WHERE u.account_id = e.account_id AND u.event_id = e.id)`;
-const findEvents = `SELECT e.id FROM events e WHERE ${deletableEvent} AND e.id > $2 ORDER BY e.id LIMIT $3`;
+const findEvents = `SELECT e.id FROM events e WHERE ${isDeletable('d.lease_token IS NULL')} AND e.id > $2 ORDER BY e.id LIMIT $3`;
+// Until the end nothing in these lanes can be claimed; a delivery that is under way keeps its event.
+const lockLanes = `
+  SELECT l.id FROM lanes l WHERE l.lease_token IS NULL AND l.id IN (
+    SELECT d.lane_id FROM events e JOIN deliveries d ON d.account_id = e.account_id AND d.event_id = e.id
+    WHERE e.id = ANY ($1) AND d.state = 'pending') FOR UPDATE SKIP LOCKED`;
+const settleLanes = `
+  UPDATE lanes l SET due_at = (SELECT min(next_attempt_at) FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending')
+  WHERE l.id = ANY ($1)`;
 // Locked before it is decided what may be deleted: a delivery that somebody asks for again meanwhile refers to its event, and
 // would be deleted with it. Events to which something is being added are left to the next sweep.
 const lockEvents = 'SELECT id FROM events WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED';
 // The feed of each account learns how far it was deleted: a reader who is behind that has missed events.
 const deleteEvents = `
-  WITH gone AS (DELETE FROM events e WHERE ${deletableEvent} AND e.id = ANY ($2) RETURNING e.account_id, e.id),
+  WITH gone AS (DELETE FROM events e WHERE ${isDeletable('d.lane_id = ANY ($3)')} AND e.id = ANY ($2) RETURNING e.account_id, e.id),
   passed AS (
     SELECT account_id, max(f.position) AS position
     FROM gone JOIN event_feed f USING (account_id) WHERE f.event_id = gone.id GROUP BY account_id
@@ -65,8 +80,11 @@ export function findFinishedEvents(sql: Sql, days: number, { after, limit }: Pag
  * caller's transaction.
  */
 export async function deleteFinishedEvents(sql: Sql, days: number, ids: readonly number[]): Promise<number> {
+  const lanes = (await sql<Row>(lockLanes, [ids])).map(({ id }) => id);
   const locked = await sql<Row>(lockEvents, [ids]);
-  return (await sql(deleteEvents, [days, locked.map(({ id }) => id)])).length;
+  const deleted = await sql(deleteEvents, [days, locked.map(({ id }) => id), lanes]);
+  if (lanes.length > 0) await sql(settleLanes, [lanes]);
+  return deleted.length;
 }
 
 /** Idle lanes without any delivery, in the order of their ids. */

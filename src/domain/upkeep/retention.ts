@@ -30,7 +30,7 @@ interface Deletion {
 
 /**
  * Deletes events older than `days` with their deliveries, attempts and bot runs, and lanes and recoveries that are then
- * empty; events with a pending delivery stay, and those whose last delivery ended later. Returns the number of events. A row that fails does not hold back the others.
+ * empty; events with a pending delivery stay, unless it waits behind a long pause, and those whose last delivery ended later. Returns the number of events. A row that fails does not hold back the others.
  */
 export async function deleteOldEvents(database: Database, days: number): Promise<number> {
   const deleted = await deleteAll(database, {

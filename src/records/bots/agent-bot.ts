@@ -34,6 +34,7 @@ const AgentBotSchema = defineEntity({
     circuitTrips: p.integer().default(0),
     circuitProbeAt: p.datetime().nullable(),
     pausedAt: p.datetime().nullable(),
+    pauseToldAt: p.datetime().nullable(),
     resumedAt: p.datetime().nullable(),
     failedRuns: p.integer().default(0),
     failedAccountId: p.bigint('number').nullable(),

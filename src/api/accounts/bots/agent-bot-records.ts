@@ -36,6 +36,7 @@ export function presentOwnBot(bot: AgentBot, findings: BotFindings): Shape<'reso
     hear_own: bot.hearsOwn,
     disabled_reason: disabledReasonOf(bot),
     paused: Boolean(bot.pausedAt),
+    paused_at: unixSecondsOrNull(bot.pausedAt ?? null),
     system: (bot.accountId ?? null) === null,
     quarantine: presentQuarantine(bot),
     ...presentFindings(bot, findings),

@@ -19,7 +19,7 @@ const base = '/api/v1/accounts/:account_id';
 
 /** The descriptions of the operations that pause and resume. */
 export const pauseDescription =
-  'Nothing is sent until it is resumed; deliveries wait, and nothing ages meanwhile. An attempt in progress ends by itself.';
+  'Nothing is sent until it is resumed; deliveries wait, for RETENTION_DAYS at most, and nothing ages meanwhile. An attempt in progress ends by itself. After a day the administrators get a mail.';
 export const resumeDescription = 'What waited is sent, in order. The time of the pause counts for nothing.';
 
 /** The operations that webhooks and bots with a server have in common. */
@@ -64,21 +64,7 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
     doors.account(
       ['GET', `${base}/${noun}/:id/health`, `Get the health of ${a}`],
       { reply: 'resources/endpoint-health', record: true, role: 'administrator' },
-      async ({ sql, account, params: { id } }) => {
-        const { circuit, paused } = await readStanding(sql, account.id, { kind, id });
-        const recent = await lookAtAttempts(sql, account.id, { kind, id });
-        return {
-          attempts: recent.attempts,
-          success_rate: recent.attempts === 0 ? null : recent.succeeded / recent.attempts,
-          p50_ms: recent.p50,
-          p95_ms: recent.p95,
-          pending: recent.pending,
-          oldest_pending_at: unixSecondsOrNull(recent.oldestPendingAt),
-          consecutive_failures: circuit.consecutive_failures,
-          circuit,
-          paused,
-        };
-      },
+      ({ sql, account, params: { id } }) => presentEndpointHealth(sql, account.id, { kind, id }),
     ),
   ];
 });
@@ -95,7 +81,29 @@ export async function presentLogged(
   return presentDelivery(delivery, waits.get(delivery.id));
 }
 
+async function presentEndpointHealth(
+  sql: Sql,
+  accountId: number,
+  endpoint: Parameters<typeof readStanding>[2],
+): Promise<Shape<'resources/endpoint-health'>> {
+  const { circuit, pausedAt } = await readStanding(sql, accountId, endpoint);
+  const recent = await lookAtAttempts(sql, accountId, endpoint);
+  return {
+    attempts: recent.attempts,
+    success_rate: recent.attempts === 0 ? null : recent.succeeded / recent.attempts,
+    p50_ms: recent.p50,
+    p95_ms: recent.p95,
+    failed_p95_ms: recent.failedP95,
+    pending: recent.pending,
+    oldest_pending_at: unixSecondsOrNull(recent.oldestPendingAt),
+    consecutive_failures: circuit.consecutive_failures,
+    circuit,
+    paused: pausedAt !== null,
+    paused_at: unixSecondsOrNull(pausedAt),
+  };
+}
+
 async function readStanding(sql: Sql, accountId: number, { kind, id }: { kind: 'webhook' | 'bot'; id: number }) {
   const endpoint = kind === 'webhook' ? await readWebhook(sql, accountId, id) : await readAgentBot(sql, accountId, id);
-  return { circuit: presentCircuit(endpoint), paused: Boolean(endpoint.pausedAt) };
+  return { circuit: presentCircuit(endpoint), pausedAt: endpoint.pausedAt ?? null };
 }

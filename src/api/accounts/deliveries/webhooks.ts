@@ -17,7 +17,7 @@ import type { OutsideServices, Services } from '../../../http/route/call.ts';
 import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { presentPage } from '../../page.ts';
 import { newWebhookSecret } from '../../../lib/secrets/secret-box.ts';
-import { unixSeconds } from '../../../lib/unix-time.ts';
+import { unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 import { secretRoutes } from './secrets.ts';
@@ -37,6 +37,7 @@ function presentWebhook(webhook: Webhook): Shape<'resources/webhook'> {
     disabled_reason: webhook.disabledReason ?? null,
     circuit: presentCircuit(webhook),
     paused: Boolean(webhook.pausedAt),
+    paused_at: unixSecondsOrNull(webhook.pausedAt ?? null),
     inbox_id: webhook.inboxId ?? null,
     filter: webhook.filter ?? null,
     max_per_second: webhook.maxPerSecond ?? null,

@@ -32,4 +32,5 @@ export const bots = `
       (outgoing_url IS NULL OR secret IS NOT NULL)
       AND ((kind = 'webhook' AND plugin_id IS NULL AND (outgoing_url IS NOT NULL OR disabled_reason IS NOT NULL))
         OR (kind = 'plugin' AND plugin_id IS NOT NULL)));
+  CREATE INDEX agent_bots_paused ON agent_bots (id) WHERE paused_at IS NOT NULL;
   CREATE INDEX agent_bots_plugin ON agent_bots (plugin_id) WHERE plugin_id IS NOT NULL;`;

@@ -25,6 +25,7 @@ export const webhooks = `
       'id', nextval('signing_secret_ids'), 'secret', previous_secret, 'createdAt', created_at, 'endsAt', previous_secret_expires_at))
       ELSE '[]' END;
   ALTER TABLE webhooks DROP previous_secret, DROP previous_secret_expires_at;
+  CREATE INDEX webhooks_paused ON webhooks (id) WHERE paused_at IS NOT NULL;
   CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL;
 
   CREATE TABLE webhook_epochs (

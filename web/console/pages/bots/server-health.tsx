@@ -80,6 +80,7 @@ function factsOf(health: State): (readonly [string, ComponentChildren])[] {
     ['Success rate', rate === null ? null : `${(rate * 100).toFixed(1)} %`],
     ['Response time, p50', usual === null ? null : `${usual} ms`],
     ['Response time, p95', slow === null ? null : `${slow} ms`],
+    ['Failed attempts, p95', health.failed_p95_ms === null ? null : `${health.failed_p95_ms} ms`],
     ['Pending', health.pending.toLocaleString()],
     ['Oldest pending', health.oldest_pending_at === null ? null : <Time key="old" at={health.oldest_pending_at} />],
     ['Consecutive failures', circuit.consecutive_failures || null],
@@ -88,8 +89,13 @@ function factsOf(health: State): (readonly [string, ComponentChildren])[] {
   ];
 }
 
-function Circuit({ health: { paused, circuit } }: { health: State }) {
-  if (paused) return <span class="badge wait">Paused</span>;
+function Circuit({ health: { paused_at: pausedAt, circuit } }: { health: State }) {
+  if (pausedAt !== null)
+    return (
+      <>
+        <span class="badge wait">Paused</span> since <Time at={pausedAt} />
+      </>
+    );
   if (circuit.state === 'open') return <span class="badge bad">Circuit open: not responding</span>;
   if (circuit.consecutive_failures > 0) return <span class="badge wait">Recent attempts failed</span>;
   return <span class="badge good">Healthy</span>;

@@ -40,6 +40,7 @@ export function HealthFacts({ of }: { of: Loaded<Health> }) {
                 : `${percent(health.success_rate)} of the last ${health.attempts} attempts`,
             ],
             ['Response time', health.p50_ms === null ? '–' : `p50 ${health.p50_ms} ms, p95 ${health.p95_ms ?? '–'} ms`],
+            ['Failed attempts', health.failed_p95_ms === null ? null : `p95 ${health.failed_p95_ms} ms`],
             ['Pending', health.pending],
             ['Oldest pending', health.oldest_pending_at === null ? null : <Time at={health.oldest_pending_at} />],
             ['Consecutive failures', health.consecutive_failures],

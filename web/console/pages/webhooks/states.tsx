@@ -17,14 +17,19 @@ export function nameOf({ id, name }: Pick<Webhook, 'id' | 'name'>): string {
 
 /** How a webhook stands: whether it gets anything, and why not. */
 export function Standing({ webhook }: { webhook: Webhook }) {
-  const { active, disabled_reason: reason, paused, circuit } = webhook;
+  const { active, disabled_reason: reason, paused_at: pausedAt, circuit } = webhook;
   if (!active)
     return (
       <>
         <span class="badge bad">disabled</span> {reason}
       </>
     );
-  if (paused) return <span class="badge wait">paused</span>;
+  if (pausedAt !== null)
+    return (
+      <>
+        <span class="badge wait">paused</span> since <Time at={pausedAt} />
+      </>
+    );
   if (circuit.state === 'open')
     return (
       <>
