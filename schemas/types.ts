@@ -867,6 +867,10 @@ secret_names: string[]
  * Names of the secrets that its plugin asks for or its tools name, and that have no value: a request that needs one fails (`secret_missing`), and `health` is failing. Empty for system bots.
  */
 missing_secrets: string[]
+/**
+ * Hosts of its tools that are none of the account's `approved_hosts`, or no more: calls of these tools fail (`host_not_approved`), and `health` is failing. Empty for system bots.
+ */
+unapproved_hosts: string[]
 })
 /**
  * A bot with what was just made for it: the only answer that carries it.

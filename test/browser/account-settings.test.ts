@@ -127,6 +127,9 @@ describe('the settings of the account in the console', function () {
     await app.eventually(async () => (await bot()).system_prompt === 'Be brief.');
     expect((await bot()).tools[0]).to.include({ name: 'stock', url: 'https://api.shop.example/stock' });
     expect(await page.content()).to.not.include('key-4711');
+    await app.patch('/api/v1/accounts/1', { approved_hosts: [] });
+    await page.reload();
+    await page.getByText('Hosts not approved', { exact: true }).waitFor();
   });
 
   it('say why articles are found by their words alone', async () => {

@@ -1,8 +1,8 @@
 import { grantBotToken, listAgentBots, readAgentBot, resetBotSecret, resetBotToken } from '../../domain/bots/bots.ts';
 import { changeBot } from '../../domain/bots/change.ts';
 import { createBot } from '../../domain/bots/create.ts';
-import { findMissingSecrets } from '../../domain/bots/missing-secrets.ts';
 import { releaseBot } from '../../domain/bots/quarantine.ts';
+import { findUnmetNeeds } from '../../domain/bots/unmet-needs.ts';
 import { removeSystemBot } from '../../domain/platform/accounts.ts';
 import type { AgentBot } from '../../records/bots/agent-bot.ts';
 import type { Sql } from '../../postgres/sql.ts';
@@ -21,8 +21,8 @@ export const platformBotRoutes = [
     { query: 'requests/page.query', reply: 'resources/agent-bot-list', paged: true, role: 'platform' },
     async ({ sql, query: { page = 1 } }) => {
       const listed = await listAgentBots(sql, null, page);
-      const missing = await findMissingSecrets(sql, listed.rows);
-      return presentPage(listed, (bot) => presentOwnBot(bot, { missingSecrets: missing.get(bot.id) ?? [] }));
+      const unmet = await findUnmetNeeds(sql, listed.rows);
+      return presentPage(listed, (bot) => presentOwnBot(bot, { unmet: unmet.get(bot.id) }));
     },
   ),
   doors.platform(
@@ -107,6 +107,6 @@ export const platformBotRoutes = [
 ];
 
 async function present(sql: Sql, bot: AgentBot): Promise<Shape<'resources/agent-bot'>> {
-  const missing = await findMissingSecrets(sql, [bot]);
-  return presentOwnBot(bot, { missingSecrets: missing.get(bot.id) ?? [] });
+  const unmet = await findUnmetNeeds(sql, [bot]);
+  return presentOwnBot(bot, { unmet: unmet.get(bot.id) });
 }

@@ -74,6 +74,32 @@ describe('tools of AI bots in the API', function () {
     });
   });
 
+  it('at hosts that are approved no more are told, and make the bot failing until they are again', async () => {
+    const other = { ...tool, name: 'other', url: 'http://localhost:8443/{order}' };
+    const record = async (headers?: Record<string, string>) => {
+      const { body } = await app.get(`agent_bots/${bot}`, headers);
+      const listed = (await app.get('agent_bots', headers)).body.payload.find(({ id }: { id: number }) => id === bot);
+      expect([listed.unapproved_hosts, listed.health]).to.deep.equal([body.unapproved_hosts, body.health]);
+      return body;
+    };
+    await app.post('articles', { title: 'Hours', content: 'We are open from 9 to 18.' });
+    expect((await set([tool, other])).body.unapproved_hosts).to.deep.equal([]);
+    await app.patch(`agent_bots/${bot}`, { secrets: { SHOP_KEY: 'key-4711' } });
+    expect((await record()).health.state).to.equal('ok');
+    await approve(['api.shop.example:8443']);
+    const { unapproved_hosts: hosts, health } = await record();
+    expect(hosts).to.deep.equal(['api.shop.example', 'localhost:8443']);
+    const error = 'Hosts of tools not approved: api.shop.example, localhost:8443';
+    expect(health).to.deep.equal({ state: 'failing', last_error: error, since: null });
+    await approve(['localhost:8443']);
+    await app.patch(`agent_bots/${bot}`, { secrets: { SHOP_KEY: null } });
+    expect((await record()).health.last_error).to.equal(
+      'Missing secrets: SHOP_KEY. Hosts of tools not approved: api.shop.example',
+    );
+    await set([other]);
+    expect(await record()).to.deep.include({ unapproved_hosts: [], missing_secrets: ['SHOP_KEY'] });
+  });
+
   describe('with secrets', () => {
     it('that have no value are told', async () => {
       const headers = { authorization: 'Basic {{USER}}:{{SHOP_KEY}}', 'x-again': '{{USER}}' };

@@ -4,6 +4,7 @@ import type { OutsideServices } from '../../../http/route/call.ts';
 import { unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 import { isAiBot } from '../../../domain/bots/ai-settings.ts';
+import type { UnmetNeeds } from '../../../domain/bots/unmet-needs.ts';
 import { presentAiFields } from './ai-bots.ts';
 import { presentHealth } from '../deliveries/health.ts';
 import { presentCircuit } from '../deliveries/circuit.ts';
@@ -16,8 +17,8 @@ export const releaseDescription =
 export interface BotFindings {
   /** Why it cannot answer as it is meant to; by default what its last run showed. */
   healthError?: string | null;
-  /** Names of the secrets that its plugin asks for and that have no value; none by default. */
-  missingSecrets?: readonly string[];
+  /** Needs that its account has not met; none by default. */
+  unmet?: UnmetNeeds | undefined;
 }
 
 /** A bot in REST answers to its owner: its account, or the platform for a system bot. */
@@ -50,13 +51,17 @@ export function presentOwnBot(bot: AgentBot, findings: BotFindings): Shape<'reso
 
 function presentFindings(
   bot: AgentBot,
-  { healthError = bot.healthError ?? null, missingSecrets = [] }: BotFindings,
-): Pick<Shape<'resources/agent-bot'>, 'secret_names' | 'missing_secrets' | 'health'> {
-  const lack = missingSecrets.length === 0 ? null : `Missing secrets: ${missingSecrets.join(', ')}`;
+  { healthError = bot.healthError ?? null, unmet: { secrets, hosts } = { secrets: [], hosts: [] } }: BotFindings,
+): Pick<Shape<'resources/agent-bot'>, 'secret_names' | 'missing_secrets' | 'unapproved_hosts' | 'health'> {
+  const lacks = [
+    ...(secrets.length === 0 ? [] : [`Missing secrets: ${secrets.join(', ')}`]),
+    ...(hosts.length === 0 ? [] : [`Hosts of tools not approved: ${hosts.join(', ')}`]),
+  ];
   return {
     secret_names: Object.keys(bot.secrets).sort(),
-    missing_secrets: [...missingSecrets],
-    health: presentHealth(bot, healthError ?? lack),
+    missing_secrets: [...secrets],
+    unapproved_hosts: [...hosts],
+    health: presentHealth(bot, healthError ?? (lacks.length === 0 ? null : lacks.join('. '))),
   };
 }
 
@@ -70,7 +75,14 @@ export function presentAgentBot(bot: AgentBot, findings: BotFindings): Shape<'re
   const record = presentOwnBot(bot, findings);
   if (!record.system) return record;
   const unseen = { token_last_used_at: null, tokens_per_day: null };
-  const hidden = { outgoing_url: null, config: {}, secret_names: [], missing_secrets: [], ...unseen };
+  const hidden = {
+    outgoing_url: null,
+    config: {},
+    secret_names: [],
+    missing_secrets: [],
+    unapproved_hosts: [],
+    ...unseen,
+  };
   return { ...record, ...hidden, ...presentAiFields(null), health: { ...record.health, last_error: null } };
 }
 

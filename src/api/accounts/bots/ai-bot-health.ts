@@ -1,7 +1,7 @@
 import type { Sql } from '../../../postgres/sql.ts';
 import { findModelServer } from '../../../domain/accounts.ts';
 import { hasArticles } from '../../../domain/articles/articles.ts';
-import { findMissingSecrets } from '../../../domain/bots/missing-secrets.ts';
+import { findUnmetNeeds, type UnmetNeeds } from '../../../domain/bots/unmet-needs.ts';
 import type { Services } from '../../../http/route/call.ts';
 import type { Actor } from '../../../events/transaction.ts';
 import type { AgentBot } from '../../../records/bots/agent-bot.ts';
@@ -22,15 +22,15 @@ interface Reading {
 
 /**
  * A bot in REST answers to an account, with its settings for administrators. AI bots tell at once when they have nothing to answer from, and bots of
- * plugins which secrets they lack: what runs show of it would come with the first customer, and stay until the next.
+ * plugins which secrets and approved hosts they lack: what runs show of it would come with the first customer, and stay until the next.
  */
 export async function presentWithHealth(
   reading: Reading,
   bot: AgentBot,
-  missing?: ReadonlyMap<number, readonly string[]>,
+  needs?: ReadonlyMap<number, UnmetNeeds>,
 ): Promise<Shape<'resources/agent-bot'>> {
-  const found = missing ?? (await findMissingSecrets(reading.sql, [bot]));
-  const findings = { ...(await findHealth(reading, bot)), missingSecrets: found.get(bot.id) ?? [] };
+  const found = needs ?? (await findUnmetNeeds(reading.sql, [bot]));
+  const findings = { ...(await findHealth(reading, bot)), unmet: found.get(bot.id) };
   const record = presentAgentBot(bot, findings);
   return reading.actor.role === 'administrator' ? record : { ...record, ...hiddenSettings };
 }
@@ -40,9 +40,9 @@ export async function presentAllWithHealth(
   reading: Reading,
   bots: readonly AgentBot[],
 ): Promise<Shape<'resources/agent-bot'>[]> {
-  const missing = await findMissingSecrets(reading.sql, bots);
+  const needs = await findUnmetNeeds(reading.sql, bots);
   const records: Shape<'resources/agent-bot'>[] = [];
-  for (const bot of bots) records.push(await presentWithHealth(reading, bot, missing));
+  for (const bot of bots) records.push(await presentWithHealth(reading, bot, needs));
   return records;
 }
 

@@ -70,6 +70,7 @@ function factsOf(bot: Bot, inboxes: readonly Inbox[]): (readonly [string, Compon
     ['Format', bot.outgoing_url === null ? null : nameOfFormat(bot.format)],
     ['Secrets', bot.secret_names.length > 0 ? bot.secret_names.join(', ') : null],
     ['Missing secrets', bot.missing_secrets.length > 0 ? bot.missing_secrets.join(', ') : null],
+    ['Hosts not approved', bot.unapproved_hosts.length > 0 ? bot.unapproved_hosts.join(', ') : null],
     ['Token last used', bot.system ? null : <Time key="used" at={bot.token_last_used_at} />],
   ];
 }
