@@ -138,6 +138,7 @@ describe('/metrics', function () {
       shown.filter((name) => name !== 'histogram_quantile' && name !== 'rate_interval' && !name.startsWith('__')),
     );
     expect(names.size).to.be.greaterThan(9);
+    expect([...names]).to.include.members(['switchboard_webhook_endpoints', 'switchboard_webhook_deliveries_total']);
     const told = new Set(Array.from(text.matchAll(/^# TYPE (\w+)/gm), ([, name]) => name));
     for (const name of names) expect(told, name).to.include(name.replace(/_(?:bucket|count)$/, ''));
   });
