@@ -1,3 +1,4 @@
+import { config } from 'chai';
 import Mocha from 'mocha';
 import { findLeaks } from './leaks.ts';
 import { patience } from './patience.ts';
@@ -5,6 +6,9 @@ import { stopPostgres } from './postgres.ts';
 
 /** Bound of a test or hook that names no longer one, on a machine that has no more to do than this suite. */
 const patienceMs = 30_000;
+
+// The log of a failure must tell which values differ: many fail on other machines only.
+config.truncateThreshold = 1000;
 
 const timeout = Reflect.get(Mocha.Runnable.prototype, 'timeout') as (...values: (string | number)[]) => unknown;
 function patientTimeout(this: Mocha.Runnable, ...values: (string | number)[]): unknown {

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** A program that takes longer hangs, on a busy machine too. */
+const longestMs = 600_000;
+
 export interface Ended {
   code: number | null;
   output: string;
@@ -16,7 +19,7 @@ export interface Ended {
 export function runIn(cwd: string, program: string, ...args: string[]): Ended {
   const clean = Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$/i.test(name));
   const env = { ...Object.fromEntries(clean), PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}` };
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: 120_000 });
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: longestMs });
   return { code: status, output: stdout, errors: stderr };
 }
 
