@@ -1,9 +1,14 @@
 import { expect } from 'chai';
+import { cleanTitle } from '../../plugins/ai-bot/clean-text.ts';
 import { findKeyword } from '../../plugins/ai-bot/keywords.ts';
 import { extract } from '../../plugins/ai-bot/extract.ts';
 import { withoutHtml } from '../../plugins/ai-bot/html.ts';
 import { languageOf } from '../../plugins/ai-bot/language.ts';
 import { removeLinks } from '../../plugins/ai-bot/links.ts';
+import { lines } from '../../plugins/ai-bot/lines.ts';
+import { answerOffline } from '../../plugins/ai-bot/offline.ts';
+import { personWishOf } from '../../plugins/ai-bot/person-wish.ts';
+import { isShort } from '../../plugins/ai-bot/questions.ts';
 import { smallTalkOf } from '../../plugins/ai-bot/small-talk.ts';
 import { nameOf } from '../../src/cli/chatwoot/files.ts';
 import { isEmail, titleOf } from '../../src/cli/chatwoot/read/settings.ts';
@@ -13,6 +18,8 @@ import { comparable } from '../../src/domain/articles/languages.ts';
 import { articleOf } from '../../src/domain/articles/markdown-article.ts';
 import { divide } from '../../src/domain/articles/passages.ts';
 import { plainText } from '../../src/domain/articles/plain-text.ts';
+import { linesOf } from '../../src/domain/articles/quoted-mail.ts';
+import { fillTemplate, readTemplate } from '../../src/domain/bots/tools/url-template.ts';
 import { safeName } from '../../src/domain/attachments/file-name.ts';
 import { checkIfMatch } from '../../src/http/conditional/entity-tag.ts';
 import { parseJsonBody } from '../../src/http/route/body/json-text.ts';
@@ -33,11 +40,39 @@ interface Reader {
   most: number;
   /** Texts to put before and behind a run, beside those that all get. */
   around?: readonly (readonly [string, string])[];
+  /** Texts to repeat, beside those that all get. */
+  runs?: readonly string[];
 }
 
 const [content, query, header] = [150_000, 10_000, 16_384];
 const redaction = new Redaction();
 redaction.add('key', 'aaaaaaaaab');
+
+/** Lines and beginnings of lines that mails have. */
+const mails = [
+  'On Monday, Kim wrote:\n',
+  'On Monday, Kim\n<kim@a.test> wrote:\n',
+  'on a',
+  'wrote:',
+  'wrote: ',
+  'schrieb',
+  'am schrieb ',
+  'From: a\n',
+  'From: a\nTo: b\n',
+  'thanks\n',
+  'mit viele liebe ',
+  '> ',
+  '>\n',
+  '-- \n',
+  're: ',
+  'fwd: a\n',
+  'confidential ',
+  'vertraulich',
+  'sent from ',
+  'forwarded message ',
+  'a? ',
+  'can i ',
+];
 
 /** Every function that reads text from outside on the event loop, in a bot or in a customer's page. */
 const readers: Record<string, Reader> = {
@@ -193,6 +228,35 @@ const readers: Record<string, Reader> = {
       ['a\nThanks\n', ''],
     ],
   },
+  'linesOf, a mail': {
+    read: linesOf,
+    most: query,
+    around: [
+      ['a\n', ' a?'],
+      ['a\n', '> a'],
+      ['on aaaaaaa\nb wrote:', 'a'],
+      ['on aaaaaaa wrote:', 'a'],
+      ['von meinem ', ' gesendet'],
+      ['-- Original ', 'a'],
+      ['Subject: fwd: ', 'a'],
+    ],
+    runs: mails,
+  },
+  'questionsOf, a mail': { read: questionsOf, most: query, around: [['a\n', '\nis it?']], runs: mails },
+  personWishOf: { read: personWishOf, most: content, runs: ['want me to ', 'per person ', 'für eine '] },
+  isShort: { read: isShort, most: content },
+  answerOffline: {
+    read: (said) => answerOffline({ said, passages: [passageOf(said.slice(0, 20_000))], before: [] }, lines.en),
+    most: content,
+    runs: ['and ', 'a?" ', 'a   b\n'],
+  },
+  cleanTitle: { read: (title) => cleanTitle({ title }, []), most: 255 },
+  fillTemplate: {
+    read: (text) => fillTemplate('https://a.test/{a}?b={b}', new Map(['a', 'b'].map((name) => [name, text]))),
+    most: 8_192,
+    runs: ['../', 'qz0zq', '%2e'],
+  },
+  readTemplate: { read: readTemplate, most: 2_048, around: [['https://a/', '{a}']], runs: ['{a}', '{'] },
   smallTalkOf: { read: smallTalkOf, most: content },
   languageOf: { read: (text) => languageOf([text], ['en']), most: content },
   withoutHtml: {
@@ -257,9 +321,9 @@ const contexts = [
 ] as const;
 
 describe('Texts from outside', () => {
-  for (const [name, { read, most, around = [] }] of Object.entries(readers)) {
+  for (const [name, { read, most, around = [], runs: own = [] }] of Object.entries(readers)) {
     it(`are read in time linear in their length by ${name}`, () => {
-      const runs = [...punctuation, ...letters, ...spaces, ...odd, ...repeated];
+      const runs = [...punctuation, ...letters, ...spaces, ...odd, ...repeated, ...own];
       for (const run of runs)
         for (const context of [...contexts, ...around])
           for (const unit of new Set([run, run.normalize('NFKC')])) {
@@ -276,6 +340,20 @@ describe('Texts from outside', () => {
     }
   }
 });
+
+function passageOf(text: string) {
+  const found = {
+    id: 1,
+    title: 'a',
+    url: null,
+    language: 'en',
+    heading: null,
+    score: 1,
+    answers: true,
+    question: text,
+  };
+  return { ...found, text, words: ['a', 'and'], matches: { words: 2, of: 2 } };
+}
 
 function attempt(work: () => void): void {
   try {
