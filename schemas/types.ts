@@ -1796,6 +1796,7 @@ export interface Schemas {
 "resources/client-conversations": ClientConversations
 "resources/client-message": ClientMessage
 "resources/client-messages": ClientMessages
+"resources/contact-deletion": ContactDeletion
 "resources/contact-inbox-list": ContactInboxList
 "resources/contact-inbox": ContactInbox
 "resources/contact-labels": ContactLabels
@@ -4174,6 +4175,16 @@ name: string
 } | null)
 created_at: UnixTime
 last_activity_at: UnixTime
+}
+/**
+ * The progress of a deletion that goes on; empty when all is deleted.
+ */
+export interface ContactDeletion {
+deletion_requested_at?: UnixTime
+/**
+ * Conversations that are still to be deleted; 100,000 where there are more.
+ */
+conversations_left?: number
 }
 /**
  * The inboxes of a contact.

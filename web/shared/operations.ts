@@ -13,7 +13,7 @@ export interface Operations {
   'DELETE agents/:id': { reply: 'resources/empty' };
   'DELETE articles/:id': { reply: 'resources/empty' };
   'DELETE canned_responses/:id': { reply: 'resources/empty' };
-  'DELETE contacts/:id': { reply: 'resources/empty' };
+  'DELETE contacts/:id': { reply: 'resources/contact-deletion' };
   'DELETE conversations/:conversation_id/messages/:message_id': { reply: 'resources/empty' };
   'DELETE conversations/:id': { reply: 'resources/empty' };
   'DELETE custom_attribute_definitions/:id': { reply: 'resources/empty' };

@@ -20,6 +20,8 @@ const ContactSchema = defineEntity({
     lastActivityAt: p.datetime().nullable(),
     /** Since when the contact is being deleted, in batches. */
     deletionRequestedAt: p.datetime().nullable(),
+    /** When the last batch of the deletion ended; null while nobody is at it. */
+    deletionBeatAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },

@@ -180,6 +180,7 @@ function contactOf(
     additionalAttributes: {},
     lastActivityAt: null,
     deletionRequestedAt: null,
+    deletionBeatAt: null,
     createdAt: now,
     updatedAt: now,
   };

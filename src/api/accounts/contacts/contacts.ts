@@ -15,6 +15,7 @@ import type { Contact } from '../../../records/contacts/contact.ts';
 import { contactRecord } from '../../../events/payloads.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Page } from '../../../domain/small-rows.ts';
+import { Unchanged } from '../../../http/route/route.ts';
 import { readConditions } from '../../conditions.ts';
 import { pageMeta, presentPage } from '../../page.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
@@ -202,8 +203,23 @@ export const contactRoutes = [
   updateRoute,
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete a contact'],
-    { reply: 'resources/empty', role: 'administrator', inBatches: true },
-    ({ params, transact }) => deleteContact(transact, params.id),
+    {
+      reply: 'resources/contact-deletion',
+      role: 'administrator',
+      status: 202,
+      unchanged: true,
+      inBatches: true,
+      description:
+        'Answers 200 when all is deleted: at once, with up to 1,000 conversations. Of a larger contact the rest is deleted in the background; the answer is then 202 with the progress, and so is a repeated request until the contact is gone (404).',
+    },
+    async ({ params, transact }) => {
+      const progress = await deleteContact(transact, params.id);
+      if (!progress) return new Unchanged({});
+      return {
+        deletion_requested_at: unixSeconds(progress.requestedAt),
+        conversations_left: progress.conversationsLeft,
+      };
+    },
   ),
   conversationsRoute,
   ...noteRoutes,

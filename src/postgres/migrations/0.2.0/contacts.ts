@@ -6,6 +6,7 @@ export const contacts = `
   ALTER TABLE contacts SET (fillfactor = 80),
     ADD visitor_attributes jsonb NOT NULL DEFAULT '{}',
     ADD deletion_requested_at timestamptz,
+    ADD deletion_beat_at timestamptz,
     ADD activity_order bigint NOT NULL GENERATED ALWAYS AS (
       CASE WHEN last_activity_at IS NULL THEN id - 4611686018427387904
         ELSE floor(extract(epoch FROM last_activity_at - timestamptz '2000-01-01 00:00:00+00') / 300)::bigint END) STORED;
