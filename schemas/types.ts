@@ -637,6 +637,10 @@ content?: string
  */
 export type Files = string[]
 /**
+ * `resend`: each delivery is sent again at once, like one delivery. `cancel`: those that wait are not sent.
+ */
+export type BulkActionKind = ("resend" | "cancel")
+/**
  * `pending`: no attempt has failed yet, also while it waits behind others; `failing`: one has, and another is due; `delivered`; `exhausted`: no further attempt follows, or the receiver answered 410; `cancelled`: it was not wanted any more.
  */
 export type DeliveryState = ("pending" | "failing" | "delivered" | "exhausted" | "cancelled")
@@ -962,6 +966,10 @@ score: number
  */
 handoff_reason: (string | null)
 } | null)
+/**
+ * `running`; `done`: it came to all of them; `cancelled`: it was stopped, or the webhook was switched off or deleted, or everything that waits for it was cancelled.
+ */
+export type BulkActionState = ("running" | "done" | "cancelled")
 /**
  * A text that agents insert into replies by its short code.
  */
@@ -1722,6 +1730,8 @@ export interface Schemas {
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
 "requests/conversation.with-files": CreateConversationWithFiles
+"requests/delivery.bulk": ActOnDeliveries
+"requests/delivery.count.query": CountDeliveriesQuery
 "requests/delivery.list.query": ListDeliveriesQuery
 "requests/endpoint.recover": RecoverEndpoint
 "requests/endpoint.test": TestEndpoint
@@ -1788,6 +1798,8 @@ export interface Schemas {
 "resources/bot-trial": BotTrial
 "resources/bot-unanswered": BotUnanswered
 "resources/bot-usage": BotUsage
+"resources/bulk-action-begun": BulkActionBegun
+"resources/bulk-action": BulkAction
 "resources/cancelled-deliveries": CancelledDeliveries
 "resources/canned-response-list": CannedResponseList
 "resources/canned-response": CannedResponse
@@ -1813,6 +1825,7 @@ export interface Schemas {
 "resources/conversation": Conversation
 "resources/created-contact": CreatedContact
 "resources/created-webhook": CreatedWebhook
+"resources/delivery-count": DeliveryCount
 "resources/delivery-detail": DeliveryWithAttempts
 "resources/delivery-list": DeliveryList
 "resources/delivery": Delivery
@@ -3049,6 +3062,58 @@ custom_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
+ * What is done to which deliveries of a webhook: those that a filter finds at this moment, or those of a list. Exactly one of `filter` and `ids`.
+ */
+export interface ActOnDeliveries {
+action: BulkActionKind
+/**
+ * The filter of the list of deliveries; without any name, all deliveries of the webhook.
+ */
+filter?: CountDeliveriesQuery
+/**
+ * Deliveries of this webhook.
+ * 
+ * @minItems 1
+ * @maxItems 1000
+ */
+ids?: Id[]
+[k: string]: unknown
+}
+/**
+ * Which deliveries to count.
+ */
+export interface CountDeliveriesQuery {
+state?: DeliveryState
+/**
+ * Deliveries of this event alone.
+ */
+event?: string
+/**
+ * Deliveries whose last attempt was answered with this HTTP status.
+ */
+status_code?: number
+/**
+ * Deliveries whose last attempt failed in this way.
+ */
+error_class?: DeliveryErrorClass
+/**
+ * Deliveries with an attempt whose answer has this text in its first 16 KB, in any case.
+ */
+q?: string
+/**
+ * Deliveries of events of this conversation, its deletion included.
+ */
+conversation_id?: Id
+/**
+ * Deliveries that were created at this moment or later.
+ */
+since?: UnixTime
+/**
+ * Deliveries that were created before this moment.
+ */
+until?: UnixTime
+}
+/**
  * Which deliveries, and where to go on.
  */
 export interface ListDeliveriesQuery {
@@ -4146,6 +4211,38 @@ handoffs: number
 }[]
 }
 /**
+ * An action on many deliveries that begins.
+ */
+export interface BulkActionBegun {
+id: Id
+/**
+ * How many deliveries were selected when it began.
+ */
+count: number
+state: BulkActionState
+}
+/**
+ * How far an action on many deliveries is.
+ */
+export interface BulkAction {
+id: Id
+action: BulkActionKind
+state: BulkActionState
+/**
+ * How many deliveries were selected when it began.
+ */
+count: number
+/**
+ * How many were resent (the new deliveries were made) or cancelled.
+ */
+done: number
+/**
+ * How many could not be: resent, because an attempt was running, because the delivery is gone, or because another one of the same event was resent instead; cancelled, because they had ended.
+ */
+failed: number
+created_at: UnixTime
+}
+/**
  * What was cancelled at the caller's request.
  */
 export interface CancelledDeliveries {
@@ -4348,6 +4445,12 @@ total_pages: number
  */
 exact?: false
 }
+}
+/**
+ * How many deliveries a filter finds.
+ */
+export interface DeliveryCount {
+count: number
 }
 /**
  * What everything that was made of an event tells of it.

@@ -11,6 +11,7 @@ import { contactRoutes } from './accounts/contacts/contacts.ts';
 import { conversationRoutes } from './accounts/conversations/conversations.ts';
 import { endpointRoutes } from './accounts/deliveries/endpoint-verbs.ts';
 import { eventRoutes } from './accounts/deliveries/events.ts';
+import { bulkActionRoutes } from './accounts/deliveries/bulk-actions.ts';
 import { deliveryRoutes } from './accounts/deliveries/deliveries.ts';
 import { healthRoutes } from './service/health.ts';
 import { inboxRoutes } from './accounts/inboxes.ts';
@@ -67,6 +68,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...eventRoutes,
   ...accountRoutes,
+  ...bulkActionRoutes,
   ...deliveryRoutes,
   ...endpointRoutes,
   ...recoveryRoutes,

@@ -9,6 +9,7 @@ import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
 import { deleteExpiredSignIns } from '../domain/people/sign-in-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/idempotency-keys.ts';
+import { finishBulkActions } from '../domain/endpoints/bulk-actions.ts';
 import { sendDigests } from '../domain/endpoints/digests.ts';
 import { tellExhausted } from '../domain/endpoints/exhaustion.ts';
 import { tellFailing } from '../domain/endpoints/notices.ts';
@@ -85,6 +86,7 @@ function finishLeftovers(database: Database): Promise<void> {
     finishRenames,
     finishBacklogs,
     finishRecoveries,
+    finishBulkActions,
     tellFailing,
     tellPaused,
     tellExhausted,

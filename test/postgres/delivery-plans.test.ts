@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { cancelBacklog } from '../../src/deliveries/copies/backlogs.ts';
 import { lookAtAttempts } from '../../src/deliveries/log/health.ts';
-import { listDeliveries, type LogFilter } from '../../src/deliveries/log/log.ts';
+import { listDeliveries } from '../../src/deliveries/log/log.ts';
+import type { LogFilter } from '../../src/deliveries/log/log-filter.ts';
 import { findRecovery, insertRecovery, recoverSome } from '../../src/deliveries/copies/recover.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';

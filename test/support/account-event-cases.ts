@@ -163,6 +163,8 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST agent_bots/:id/cancel_pending': always,
   'POST deliveries/:id/resend': always,
   'POST webhooks/:id/recover': always,
+  'POST webhooks/:id/deliveries/bulk': always,
+  'DELETE webhooks/:id/deliveries/bulk/:bulk_id': always,
   'POST agent_bots/:id/recover': always,
   'PATCH webhooks/:id': always,
   'POST webhooks/:id/rotate_secret': always,

@@ -33,6 +33,11 @@ const recoveringBot: Prepare = async ({ maker, bot }) => {
   const { id } = await maker.call('POST', `agent_bots/${bot.id}/recover`, { since: 1_700_000_000 });
   return { at: { id: bot.id, recovery_id: id } };
 };
+const bulkCancelling: Prepare = async ({ maker, conversation }) => {
+  const id = await maker.webhook({ active: true, subscriptions: ['sla_breached'] });
+  return { at: { id }, body: { action: 'cancel', ids: [await maker.delivery(conversation, id)] } };
+};
+const inBulk: Prepare = ({ webhook, bulk }) => ({ at: { id: webhook, bulk_id: bulk } });
 // The secret before the newest.
 const endable: Prepare = async ({ maker }) => {
   const id = await maker.webhook();
@@ -145,6 +150,10 @@ export const accountOperations: Record<string, Prepare> = {
   'POST webhooks/:id/cancel_pending': on(newWebhook),
   'POST webhooks/:id/recover': on(newActiveWebhook, () => ({ since: 1_700_000_000 })),
   'GET webhooks/:id/recover/:recovery_id': recovering,
+  'GET webhooks/:id/deliveries/count': ({ webhook }) => ({ at: { id: webhook } }),
+  'POST webhooks/:id/deliveries/bulk': bulkCancelling,
+  'GET webhooks/:id/deliveries/bulk/:bulk_id': inBulk,
+  'DELETE webhooks/:id/deliveries/bulk/:bulk_id': inBulk,
   'POST agent_bots/:id/recover': on(newBot, () => ({ since: 1_700_000_000 })),
   'GET agent_bots/:id/recover/:recovery_id': recoveringBot,
   'GET webhooks/:id/health': ({ webhook }) => ({ at: { id: webhook } }),

@@ -9,6 +9,10 @@ export const endpointMatrix = `
   DELETE webhooks/:id/secrets/:secret_id                          200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/deliveries/count                            200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/deliveries/bulk                             202  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/deliveries/bulk/:bulk_id                    200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE webhooks/:id/deliveries/bulk/:bulk_id                    200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    agent_bots/:id/deliveries                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    deliveries                                               200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    events/:id/deliveries                                    200  403 403  403 403 403   404  404  404   401  401  401 401

@@ -155,6 +155,16 @@ export class Maker {
     return recovery!.id;
   }
 
+  /** A bulk action on the webhook's deliveries, which has done nothing yet. */
+  async bulk(webhookId: number): Promise<number> {
+    const [bulk] = await this.app.query<{ id: number }>(
+      `INSERT INTO bulk_actions (account_id, webhook_id, action, state, selected, as_pending, count, failed, requested_by)
+       VALUES ($1, $2, 'cancel', 'done', '{}', false, 0, 0, '{"kind":"person"}') RETURNING id`,
+      [this.accountId, webhookId],
+    );
+    return bulk!.id;
+  }
+
   agent(role: 'administrator' | 'agent' = 'agent'): Promise<User> {
     return addPerson(this.app, { name: this.text('agent'), role, accountId: this.accountId });
   }

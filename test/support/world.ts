@@ -53,6 +53,8 @@ export interface Tenant {
   run: number;
   /** A recovery of the webhook's deliveries. */
   recovery: number;
+  /** A bulk action on the webhook's deliveries. */
+  bulk: number;
   /** A signing secret of the webhook. */
   secret: number;
   /** The delivery of that message to the webhook, which ended without success. */
@@ -104,6 +106,7 @@ const steps: Step[] = [
   async ({ maker, conversation, webhook }) => ({ delivery: await maker.delivery(conversation, webhook) }),
   async ({ maker, delivery }) => ({ event: (await maker.call('GET', `deliveries/${delivery}`)).event_id as number }),
   async ({ maker, webhook }) => ({ recovery: await maker.recovery(webhook) }),
+  async ({ maker, webhook }) => ({ bulk: await maker.bulk(webhook) }),
   async ({ maker, webhook }) => ({ secret: await maker.secret(webhook) }),
   async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
   async ({ maker, inbox }) => ({ client: await makeClient(maker, inbox) }),

@@ -25,6 +25,7 @@ export interface Operations {
   'DELETE teams/:id': { reply: 'resources/empty' };
   'DELETE teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/empty' };
   'DELETE webhooks/:id': { reply: 'resources/empty' };
+  'DELETE webhooks/:id/deliveries/bulk/:bulk_id': { reply: 'resources/bulk-action' };
   'DELETE webhooks/:id/secrets/:secret_id': { reply: 'resources/empty' };
   'GET /api': { reply: 'resources/service' };
   'GET /api/v1/accounts/:account_id': { reply: 'resources/account' };
@@ -113,6 +114,8 @@ export interface Operations {
   'GET webhooks': { query: 'requests/page.query'; reply: 'resources/webhook-list' };
   'GET webhooks/:id': { reply: 'resources/webhook' };
   'GET webhooks/:id/deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
+  'GET webhooks/:id/deliveries/bulk/:bulk_id': { reply: 'resources/bulk-action' };
+  'GET webhooks/:id/deliveries/count': { query: 'requests/delivery.count.query'; reply: 'resources/delivery-count' };
   'GET webhooks/:id/health': { reply: 'resources/endpoint-health' };
   'GET webhooks/:id/recover/:recovery_id': { reply: 'resources/recovery' };
   'GET webhooks/:id/secrets': { reply: 'resources/signing-secret-list' };
@@ -215,6 +218,7 @@ export interface Operations {
   'POST teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/agent-list' };
   'POST webhooks': { body: 'requests/webhook.create'; reply: 'resources/created-webhook' };
   'POST webhooks/:id/cancel_pending': { reply: 'resources/cancelled-deliveries' };
+  'POST webhooks/:id/deliveries/bulk': { body: 'requests/delivery.bulk'; reply: 'resources/bulk-action-begun' };
   'POST webhooks/:id/pause': { reply: 'resources/webhook' };
   'POST webhooks/:id/recover': { body: 'requests/endpoint.recover'; reply: 'resources/recovery-begun' };
   'POST webhooks/:id/resume': { reply: 'resources/webhook' };

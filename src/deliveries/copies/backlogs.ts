@@ -2,6 +2,7 @@ import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import type { Endpoint } from '../core/endpoint.ts';
 import type { CancelledBy, CancelReason } from '../core/refusal.ts';
+import { stopBulkActions } from './bulk-actions.ts';
 import { stopRecoveries } from './recover.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 import { wakeLanes } from '../lanes/wake.ts';
@@ -116,7 +117,7 @@ async function begin(sql: Sql, tasks: readonly { id: number }[]): Promise<void> 
 /**
  * Cancels the account's pending deliveries to an endpoint: a first batch in the caller's transaction, which switches the
  * endpoint off; the sweep cancels the rest. None of them is sent meanwhile, even if the endpoint is switched on again. A
- * recovery that still collects stops: what it would make now is not wanted either.
+ * recovery that still collects stops, and so do bulk actions: what they would make now is not wanted either.
  */
 export async function cancelBacklog(
   { sql, account }: { sql: Sql; account: { id: number } },
@@ -125,6 +126,7 @@ export async function cancelBacklog(
   by: CancelledBy,
 ): Promise<void> {
   await stopRecoveries(sql, account.id, { kind, id });
+  if (kind === 'webhook') await stopBulkActions(sql, account.id, id);
   await begin(sql, await sql<{ id: number }>(noteCancelStatement, [account.id, kind, id, reason, JSON.stringify(by)]));
 }
 

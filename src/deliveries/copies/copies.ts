@@ -1,3 +1,4 @@
+import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import type { BodyFormat, Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
@@ -26,11 +27,11 @@ interface OriginalRow {
 
 const siblings = isSibling('o', 'd');
 
-const originalStatement = `
+const originalStatement = prepared(`
   SELECT d.event_id, d.endpoint_kind, d.endpoint_id, EXISTS (
     SELECT FROM deliveries o WHERE ${siblings} AND o.state = 'pending' AND o.lease_token IS NOT NULL) AS is_running,
     ${isRun('d')} AS is_run
-  FROM deliveries d WHERE d.account_id = $1 AND d.id = $2`;
+  FROM deliveries d WHERE d.account_id = $1 AND d.id = $2`);
 
 /** The account's delivery of that id; null when there is none. */
 export async function findOriginal(sql: Sql, accountId: number, id: number): Promise<Original | null> {
@@ -40,7 +41,30 @@ export async function findOriginal(sql: Sql, accountId: number, id: number): Pro
   return { id, eventId: row.event_id, endpoint, isRunning: row.is_running, isRun: row.is_run };
 }
 
-const turnStatement = `SELECT pg_try_advisory_xact_lock(hashtextextended('resend ' || $1::bigint, 0)) AS taken`;
+// Without waiting: whoever has locked one of them decides whether it may be made again.
+const lockFreeStatement = `
+  SELECT d.id, d.state = 'pending' AS is_pending FROM deliveries d
+  WHERE d.account_id = $1 AND d.id = ANY ($2) FOR UPDATE SKIP LOCKED`;
+const thereStatement = 'SELECT id FROM deliveries WHERE account_id = $1 AND id = ANY ($2)';
+
+/** Locks those of the account's deliveries that nobody has locked; returns them, and the ids of the others that are there. */
+export async function lockFreeDeliveries(
+  sql: Sql,
+  accountId: number,
+  ids: readonly number[],
+): Promise<{ pending: ReadonlySet<number>; ended: ReadonlySet<number>; busy: number[] }> {
+  const rows = await sql<{ id: number; is_pending: boolean }>(lockFreeStatement, [accountId, ids]);
+  const idsOf = (isPending: boolean): number[] =>
+    rows.filter((row) => row.is_pending === isPending).map((row) => row.id);
+  const free = new Set(rows.map(({ id }) => id));
+  const there = await sql<{ id: number }>(thereStatement, [accountId, ids]);
+  const busy = there.map(({ id }) => id).filter((id) => !free.has(id));
+  return { pending: new Set(idsOf(true)), ended: new Set(idsOf(false)), busy };
+}
+
+const turnStatement = prepared(
+  `SELECT pg_try_advisory_xact_lock(hashtextextended('resend ' || $1::bigint, 0)) AS taken`,
+);
 
 /** Whether no other transaction resends the delivery; until this one ends none does. Many requests would wait for each other. */
 export async function takeTurn(sql: Sql, id: number): Promise<boolean> {
@@ -49,7 +73,7 @@ export async function takeTurn(sql: Sql, id: number): Promise<boolean> {
 }
 
 // A lane of its own: it neither waits for others nor holds them back.
-const copyStatement = `
+const copyStatement = prepared(`
   WITH original AS (
     UPDATE deliveries SET superseded = true WHERE account_id = $1 AND id = $2
     RETURNING account_id, event_id, lane_id, endpoint_kind, endpoint_id, forwarded, format
@@ -61,7 +85,7 @@ const copyStatement = `
   INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded, format)
   SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'resend', m.id, m.forwarded, m.format
   FROM made m, lane
-  RETURNING id`;
+  RETURNING id`);
 
 /** Makes the delivery once more, in a side lane; returns the new delivery's id, null when it is gone. */
 export async function copyDelivery(sql: Sql, accountId: number, id: number): Promise<number | null> {

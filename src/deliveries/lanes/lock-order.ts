@@ -6,7 +6,7 @@
  *   1. conversations, by id
  *   2. their contact
  *   3. the endpoint: the row of a webhook or a bot
- *   4. the endpoint's recoveries, then its backlog tasks; in a claim, which waits for nothing else, the buckets of its webhooks
+ *   4. the endpoint's recoveries, bulk actions, then backlog tasks; in a claim, which waits for nothing else, the buckets of its webhooks
  *   5. lanes, by subject, then by endpoint, the live one before those beside it (`laneOrder`)
  *   6. deliveries, each under the lock of its lane
  *   7. counts of conversations, by kind: only in the sweep that merges changes, in a transaction of its own

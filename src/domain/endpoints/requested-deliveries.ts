@@ -2,7 +2,7 @@ import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
 import { cancelBacklog, wakeBacklog } from '../../deliveries/copies/backlogs.ts';
-import { copyDelivery, findOriginal, insertTest, takeTurn } from '../../deliveries/copies/copies.ts';
+import { copyDelivery, findOriginal, insertTest, takeTurn, type Original } from '../../deliveries/copies/copies.ts';
 import { countFailing, lookAtWaiting } from '../../deliveries/log/health.ts';
 import { giveBackProbes, hurryProbe } from '../../deliveries/lanes/probes.ts';
 import { personOf } from '../../deliveries/core/refusal.ts';
@@ -57,21 +57,51 @@ function refused(code: string, message: string): ApiError {
  * handled itself.
  */
 export async function resend(tx: Transaction, id: number): Promise<number> {
-  const [isFree, found] = await Promise.all([takeTurn(tx.sql, id), findOriginal(tx.sql, tx.account.id, id)]);
-  if (!found) throw notFound('Delivery');
-  if (!isFree) throw refused('delivery_running', 'Another request is resending this delivery at this moment');
-  if (found.isRun) throw refused('handled_by_run', handledByRun);
-  const { endpoint } = found;
+  const original = await findResendable(tx, id);
+  const { endpoint } = original;
   const isWebhook = endpoint.kind === 'webhook';
   const server = isWebhook
     ? await lockIfThere(tx.sql, Webhook, { id: endpoint.id, accountId: tx.account.id })
     : await lockServer(tx, endpoint);
   checkOn(server);
-  if (found.isRunning) throw refused('delivery_running', 'An attempt of this delivery is running: wait for its end');
+  const copy = await makeAgain(tx, original);
+  await sendSoon(tx, endpoint);
+  return copy;
+}
+
+/**
+ * Makes many deliveries of an endpoint again, each like `resend`, in the order of the ids. The caller has locked the endpoint,
+ * which is on. Returns how many were made; the others are refused.
+ */
+export async function resendAll(tx: Transaction, endpoint: Endpoint, ids: readonly number[]): Promise<number> {
+  const originals = await succeeded(ids.map((id) => findResendable(tx, id)));
+  const made = await succeeded(originals.map((original) => makeAgain(tx, original)));
+  if (made.length > 0) await sendSoon(tx, endpoint);
+  return made.length;
+}
+
+// The results of those that are not refused. Asked for in one tick, the statements for all of them go in one round trip.
+async function succeeded<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
+  return (await Promise.allSettled(works)).flatMap((work) => {
+    if (work.status === 'fulfilled') return [work.value];
+    if (work.reason instanceof ApiError) return [];
+    throw work.reason;
+  });
+}
+
+async function findResendable(tx: Transaction, id: number): Promise<Original> {
+  const [isFree, found] = await Promise.all([takeTurn(tx.sql, id), findOriginal(tx.sql, tx.account.id, id)]);
+  if (!found) throw notFound('Delivery');
+  if (!isFree) throw refused('delivery_running', 'Another request is resending this delivery at this moment');
+  if (found.isRun) throw refused('handled_by_run', handledByRun);
+  return found;
+}
+
+async function makeAgain(tx: Transaction, { id, isRunning }: Original): Promise<number> {
+  if (isRunning) throw refused('delivery_running', 'An attempt of this delivery is running: wait for its end');
   const copy = await copyDelivery(tx.sql, tx.account.id, id);
   // It was deleted with its conversation since it was found.
   if (copy === null) throw notFound('Delivery');
-  await sendSoon(tx, endpoint);
   return copy;
 }
 

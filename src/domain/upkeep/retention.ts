@@ -7,6 +7,7 @@ import {
   findFinishedEvents,
   isPendingForBot,
 } from '../../deliveries/log/prune.ts';
+import { deleteBulkActions, findOldBulkActions } from '../../deliveries/copies/bulk-actions.ts';
 import { deleteRecoveries, findOldRecoveries } from '../../deliveries/copies/recover.ts';
 import { sweep } from './sweep.ts';
 
@@ -29,8 +30,9 @@ interface Deletion {
 }
 
 /**
- * Deletes events older than `days` with their deliveries, attempts and bot runs, and lanes and recoveries that are then
- * empty; events with a pending delivery stay, unless it waits behind a long pause, and those whose last delivery ended later. Returns the number of events. A row that fails does not hold back the others.
+ * Deletes events older than `days` with their deliveries, attempts and bot runs, lanes and recoveries that are then empty, and
+ * old bulk actions; events with a pending delivery stay, unless it waits behind a long pause, and those whose last delivery ended
+ * later. Returns the number of events. A row that fails does not hold back the others.
  */
 export async function deleteOldEvents(database: Database, days: number): Promise<number> {
   const deleted = await deleteAll(database, {
@@ -50,6 +52,12 @@ export async function deleteOldEvents(database: Database, days: number): Promise
     what: 'recovery',
     find: (page) => findOldRecoveries(database.sql, days, page),
     remove: (ids) => deleteRecoveries(database.sql, ids),
+  });
+  await deleteAll(database, {
+    name: 'deleting old bulk actions',
+    what: 'bulk action',
+    find: (page) => findOldBulkActions(database.sql, days, page),
+    remove: (ids) => deleteBulkActions(database.sql, ids),
   });
   return deleted;
 }

@@ -1,20 +1,19 @@
 import { readAgentBot } from '../../../domain/bots/bots.ts';
 import { resend } from '../../../domain/endpoints/requested-deliveries.ts';
 import { readWebhook } from '../../../domain/webhooks.ts';
-import { codesOf } from '../../../deliveries/core/error-class.ts';
 import { findDelivery } from '../../../deliveries/log/attempts.ts';
 import { findReceivers, knowsEvent, type EventReceiver } from '../../../deliveries/log/event-receivers.ts';
-import { knowsConversation, listDeliveries, type LogFilter } from '../../../deliveries/log/log.ts';
+import { knowsConversation, listDeliveries } from '../../../deliveries/log/log.ts';
 import { findWaits, type Wait } from '../../../deliveries/log/waits.ts';
 import type { Endpoint } from '../../../deliveries/core/endpoint.ts';
 import { notFound } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Services } from '../../../http/route/call.ts';
-import { fromUnixSeconds } from '../../../lib/unix-time.ts';
 import type { Sql } from '../../../postgres/sql.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentStretch, readCursor } from '../../cursor.ts';
 import { requireEventNames } from '../../event-names.ts';
+import { toFilter } from './delivery-filter.ts';
 import { presentDelivery, presentDetail } from './delivery-records.ts';
 import { presentLogged } from './endpoint-verbs.ts';
 
@@ -103,26 +102,11 @@ async function answerList(sql: Sql, { services, accountId, endpoint, asked }: As
   if (asked.event !== undefined) requireEventNames([asked.event], 'event');
   const of = endpoint ? ` of ${endpoint.kind} ${endpoint.id}` : '';
   const name = `deliveries${of} in account ${accountId}`;
-  const filter: LogFilter = {
-    endpoint,
-    state: asked.state ?? null,
-    event: asked.event ?? null,
-    status: asked.status_code ?? null,
-    errorCodes: asked.error_class === undefined ? null : codesOf(asked.error_class),
-    answer: asked.q ?? null,
-    conversationId: asked.conversation_id ?? null,
-    since: dateOf(asked.since),
-    until: dateOf(asked.until),
-    after: readCursor(services.secretBox, name, asked.cursor),
-  };
+  const filter = { ...toFilter(asked), endpoint, after: readCursor(services.secretBox, name, asked.cursor) };
   if (filter.conversationId !== null && !(await knowsConversation(sql, accountId, filter.conversationId)))
     throw notFound('Conversation');
   const found = await listDeliveries(sql, accountId, filter);
   const { holdAttempts, secretBox } = services;
   const waits = await findWaits(sql, { accountId, deliveries: found.rows, holdAttempts });
   return presentStretch(found, (row) => presentDelivery(row, waits.get(row.id)), { secretBox, list: name });
-}
-
-function dateOf(seconds: number | undefined): Date | null {
-  return seconds === undefined ? null : fromUnixSeconds(seconds);
 }

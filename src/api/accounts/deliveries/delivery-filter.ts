@@ -1,0 +1,22 @@
+import { codesOf } from '../../../deliveries/core/error-class.ts';
+import type { LogFilter } from '../../../deliveries/log/log-filter.ts';
+import { fromUnixSeconds } from '../../../lib/unix-time.ts';
+import type { Shape } from '../../../schemas.ts';
+
+/** The filter that a request describes, in the names of the list of deliveries. */
+export function toFilter(asked: Shape<'requests/delivery.count.query'>): Omit<LogFilter, 'endpoint' | 'after'> {
+  return {
+    state: asked.state ?? null,
+    event: asked.event ?? null,
+    status: asked.status_code ?? null,
+    errorCodes: asked.error_class === undefined ? null : codesOf(asked.error_class),
+    answer: asked.q ?? null,
+    conversationId: asked.conversation_id ?? null,
+    since: dateOf(asked.since),
+    until: dateOf(asked.until),
+  };
+}
+
+function dateOf(seconds: number | undefined): Date | null {
+  return seconds === undefined ? null : fromUnixSeconds(seconds);
+}
