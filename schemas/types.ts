@@ -1769,6 +1769,7 @@ export interface Schemas {
 "requests/team.update": UpdateTeam
 "requests/webhook.create": CreateWebhook
 "requests/webhook.rotate_secret": SecretRotation
+"requests/webhook.share": WebhookSharing
 "requests/webhook.update": UpdateWebhook
 "requests/widget-message.create": SendMessage1
 "requests/widget-message.with-files": SendFiles
@@ -1870,6 +1871,7 @@ export interface Schemas {
 "resources/sent-file": SentFile
 "resources/sent-transcript": SentTranscript
 "resources/service": Service
+"resources/shared-webhook": SharedWebhook
 "resources/sign-in": SignIn1
 "resources/signing-secret-list": SigningSecrets
 "resources/single-contact": SingleContact
@@ -1880,6 +1882,8 @@ export interface Schemas {
 "resources/team": Team
 "resources/toggled-conversation": ToggledConversation
 "resources/webhook-list": WebhookList
+"resources/webhook-share-list": WebhookLinkList
+"resources/webhook-share": WebhookLink
 "resources/webhook-with-secret": WebhookWithSecret
 "resources/webhook": Webhook
 "resources/widget-conversation": WidgetConversation
@@ -3722,6 +3726,16 @@ overlap_seconds?: number
 [k: string]: unknown
 }
 /**
+ * How long a link to a webhook's log lasts.
+ */
+export interface WebhookSharing {
+/**
+ * Seconds until the link expires; 30 days at most.
+ */
+expires_in: number
+[k: string]: unknown
+}
+/**
  * What to change of a webhook. Switching it on again clears the reason it was switched off for.
  */
 export interface UpdateWebhook {
@@ -4990,6 +5004,20 @@ queue_services: "ok"
 data_services: "ok"
 }
 /**
+ * A link that was just made: the only answer that carries its token.
+ */
+export interface SharedWebhook {
+/**
+ * An access token for this webhook alone.
+ */
+token: string
+/**
+ * A page that shows the webhook's log by the token.
+ */
+url: string
+expires_at: UnixTime
+}
+/**
  * Who is signed in in a browser, and until when.
  */
 export interface SignIn1 {
@@ -5040,6 +5068,32 @@ expires_at: UnixTime
 export interface WebhookList {
 payload: Webhook[]
 meta: PageMeta
+}
+/**
+ * The links of a webhook that have not expired, newest first.
+ */
+export interface WebhookLinkList {
+payload: WebhookLink[]
+meta: PageMeta
+}
+/**
+ * A link that shares a webhook with the developer of its receiver. Nobody can be shown its token: only its hash is stored.
+ */
+export interface WebhookLink {
+id: Id
+/**
+ * The last four characters of its token.
+ */
+last_four: string
+/**
+ * The administrator who shared the webhook.
+ */
+created_by: {
+id: Id
+name: string
+}
+created_at: UnixTime
+expires_at: UnixTime
 }
 /**
  * What a contact is told while it follows its conversation: a message (`message`), the state of the conversation (`conversation`), or whether a bot is at work for it (`typing`).

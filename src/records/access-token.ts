@@ -9,7 +9,11 @@ const AccessTokenSchema = defineEntity({
     agentBotId: p.bigint('number').nullable(),
     tokenHash: p.blob(),
     lastFour: p.text(),
-    /** Null for a token that lasts; else it is the sign-in of a person in a browser. */
+    /** Of a link that shares a webhook. */
+    webhookId: p.bigint('number').nullable(),
+    /** The seat, in the webhook's account, of the administrator who shared it. */
+    seatId: p.bigint('number').nullable(),
+    /** Null for a token that lasts; else it is the sign-in of a person in a browser, or shares a webhook. */
     expiresAt: p.datetime().nullable(),
     /** The browser's name for itself at a sign-in; null for other tokens. */
     userAgent: p.text().nullable(),
@@ -17,6 +21,6 @@ const AccessTokenSchema = defineEntity({
   },
 });
 
-/** The access token of a user or a bot, or a sign-in; only its SHA-256 is stored. */
+/** The access token of a user or a bot, a sign-in, or a link that shares a webhook; only its SHA-256 is stored. */
 export class AccessToken extends AccessTokenSchema.class {}
 AccessTokenSchema.setClass(AccessToken);

@@ -26,7 +26,7 @@ const knownDifferences: readonly [string, RegExp][] = [
 const shared: Readonly<Record<string, string>> = {
   accounts: 'the tenants themselves',
   users: 'a person may belong to several accounts',
-  access_tokens: 'belongs to a user or a bot, who are looked up by it before an account is known',
+  access_tokens: 'belongs to a user, a bot or a webhook, which are looked up by it before an account is known',
   sign_in_links: 'lets a person in, who may belong to several accounts',
   idempotency_keys: 'belongs to who sent the request, before an account is known',
   migrations: 'the database as a whole',

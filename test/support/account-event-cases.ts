@@ -169,5 +169,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'PATCH webhooks/:id': always,
   'POST webhooks/:id/rotate_secret': always,
   'DELETE webhooks/:id/secrets/:secret_id': once,
+  'POST webhooks/:id/share': always,
+  'DELETE webhooks/:id/shares/:share_id': once,
   'DELETE webhooks/:id': once,
 };

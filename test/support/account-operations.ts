@@ -166,6 +166,11 @@ export const accountOperations: Record<string, Prepare> = {
   'POST webhooks/:id/rotate_secret': on(newWebhook),
   'GET webhooks/:id/secrets': ({ webhook }) => ({ at: { id: webhook } }),
   'DELETE webhooks/:id/secrets/:secret_id': endable,
+  'POST webhooks/:id/share': on(newWebhook, () => ({ expires_in: 3_600 })),
+  'GET webhooks/:id/shares': ({ webhook }) => ({ at: { id: webhook } }),
+  'DELETE webhooks/:id/shares/:share_id': async ({ maker, webhook }) => ({
+    at: { id: webhook, share_id: await maker.share(webhook) },
+  }),
   'DELETE webhooks/:id': on(newWebhook),
 
   'GET events': nothing,

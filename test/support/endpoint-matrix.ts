@@ -7,6 +7,9 @@ export const endpointMatrix = `
   POST   webhooks/:id/rotate_secret                               200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id/secrets                                     200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE webhooks/:id/secrets/:secret_id                          200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   webhooks/:id/share                                       201  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    webhooks/:id/shares                                      200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE webhooks/:id/shares/:share_id                            200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id/deliveries                                  200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id/deliveries/count                            200  403 403  403 403 403   404  404  404   401  401  401 401

@@ -86,6 +86,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   recover: ({ recovery }) => recovery,
   runs: ({ run }) => run,
   secrets: ({ secret }) => secret,
+  shares: ({ share }) => share,
   teams: ({ team }) => team,
   webhooks: ({ webhook }) => webhook,
 };

@@ -145,6 +145,13 @@ export class Maker {
     return payload[0].id as number;
   }
 
+  /** A new link that shares the webhook. */
+  async share(webhookId: number): Promise<number> {
+    await this.call('POST', `webhooks/${webhookId}/share`, { expires_in: 3_600 });
+    const { payload } = await this.call('GET', `webhooks/${webhookId}/shares`);
+    return payload[0].id as number;
+  }
+
   /** A recovery of the webhook's deliveries, which has done nothing yet. */
   async recovery(webhookId: number): Promise<number> {
     const [recovery] = await this.app.query<{ id: number }>(

@@ -57,6 +57,8 @@ export interface Tenant {
   bulk: number;
   /** A signing secret of the webhook. */
   secret: number;
+  /** A link that shares the webhook. */
+  share: number;
   /** The delivery of that message to the webhook, which ended without success. */
   delivery: number;
   /** The event of that delivery. */
@@ -108,6 +110,7 @@ const steps: Step[] = [
   async ({ maker, webhook }) => ({ recovery: await maker.recovery(webhook) }),
   async ({ maker, webhook }) => ({ bulk: await maker.bulk(webhook) }),
   async ({ maker, webhook }) => ({ secret: await maker.secret(webhook) }),
+  async ({ maker, webhook }) => ({ share: await maker.share(webhook) }),
   async ({ maker, widget }) => ({ guest: await maker.visitor(widget.id) }),
   async ({ maker, inbox }) => ({ client: await makeClient(maker, inbox) }),
   async ({ maker, widget, guest }) => {

@@ -27,6 +27,7 @@ export interface Operations {
   'DELETE webhooks/:id': { reply: 'resources/empty' };
   'DELETE webhooks/:id/deliveries/bulk/:bulk_id': { reply: 'resources/bulk-action' };
   'DELETE webhooks/:id/secrets/:secret_id': { reply: 'resources/empty' };
+  'DELETE webhooks/:id/shares/:share_id': { reply: 'resources/empty' };
   'GET /api': { reply: 'resources/service' };
   'GET /api/v1/accounts/:account_id': { reply: 'resources/account' };
   'GET /api/v1/profile': { reply: 'resources/profile' };
@@ -119,6 +120,7 @@ export interface Operations {
   'GET webhooks/:id/health': { reply: 'resources/endpoint-health' };
   'GET webhooks/:id/recover/:recovery_id': { reply: 'resources/recovery' };
   'GET webhooks/:id/secrets': { reply: 'resources/signing-secret-list' };
+  'GET webhooks/:id/shares': { reply: 'resources/webhook-share-list' };
   'PATCH /api/v1/accounts/:account_id': { body: 'requests/account.update'; reply: 'resources/account' };
   'PATCH /platform/api/v1/accounts/:id': { body: 'requests/platform-account.update'; reply: 'resources/platform-account' };
   'PATCH /platform/api/v1/agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
@@ -224,5 +226,6 @@ export interface Operations {
   'POST webhooks/:id/resume': { reply: 'resources/webhook' };
   'POST webhooks/:id/retry': { reply: 'resources/retried-deliveries' };
   'POST webhooks/:id/rotate_secret': { body: 'requests/webhook.rotate_secret'; reply: 'resources/webhook-with-secret' };
+  'POST webhooks/:id/share': { body: 'requests/webhook.share'; reply: 'resources/shared-webhook' };
   'POST webhooks/:id/test': { body: 'requests/endpoint.test'; reply: 'resources/delivery' };
 }

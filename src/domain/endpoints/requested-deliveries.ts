@@ -54,10 +54,10 @@ function refused(code: string, message: string): ApiError {
  * Makes a delivery again, whatever its state: at once, out of order, and with the whole schedule of retries. When it arrives, the
  * deliveries of the same event to the same endpoint that are still pending end as delivered. Returns the new one's id.
  * Errors: 404; 409 while one of its attempts is running, for an endpoint that is off, and for an event that the bot's plugin
- * handled itself.
+ * handled itself. Deliveries of others than `onlyWebhook` are not found, where one is named.
  */
-export async function resend(tx: Transaction, id: number): Promise<number> {
-  const original = await findResendable(tx, id);
+export async function resend(tx: Transaction, id: number, onlyWebhook: number | null = null): Promise<number> {
+  const original = await findResendable(tx, id, onlyWebhook);
   const { endpoint } = original;
   const isWebhook = endpoint.kind === 'webhook';
   const server = isWebhook
@@ -89,9 +89,9 @@ async function succeeded<Result>(works: readonly Promise<Result>[]): Promise<Res
   });
 }
 
-async function findResendable(tx: Transaction, id: number): Promise<Original> {
+async function findResendable(tx: Transaction, id: number, onlyWebhook: number | null = null): Promise<Original> {
   const [isFree, found] = await Promise.all([takeTurn(tx.sql, id), findOriginal(tx.sql, tx.account.id, id)]);
-  if (!found) throw notFound('Delivery');
+  if (!found || !isOf(found.endpoint, onlyWebhook)) throw notFound('Delivery');
   if (!isFree) throw refused('delivery_running', 'Another request is resending this delivery at this moment');
   if (found.isRun) throw refused('handled_by_run', handledByRun);
   return found;
@@ -103,6 +103,10 @@ async function makeAgain(tx: Transaction, { id, isRunning }: Original): Promise<
   // It was deleted with its conversation since it was found.
   if (copy === null) throw notFound('Delivery');
   return copy;
+}
+
+function isOf({ kind, id }: Endpoint, webhookId: number | null): boolean {
+  return webhookId === null || (kind === 'webhook' && id === webhookId);
 }
 
 /**

@@ -6,16 +6,18 @@ import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 /** The holder of an access token. */
 export interface Principal {
   tokenId: number;
-  kind: 'user' | 'agent_bot';
+  /** `webhook`: whoever has a link that shares one. */
+  kind: 'user' | 'agent_bot' | 'webhook';
+  /** The person's, the bot's or the webhook's. */
   id: number;
   name: string;
   email: string | null;
   avatarUrl: string | null;
   confirmed: boolean;
   platformAdmin: boolean;
-  /** The account of a bot; null for users and system bots. */
+  /** The account of a bot or a shared webhook; null for users and system bots. */
   accountId: number | null;
-  /** Null for a token that lasts; else when the person's sign-in ends. */
+  /** Null for a token that lasts; else when the person's sign-in or the link ends. */
   expiresAt: Date | null;
 }
 
@@ -33,18 +35,25 @@ interface PrincipalRow {
   expires_at: string | null;
 }
 
-const principalColumns = `k.id AS token_id, CASE WHEN u.id IS NULL THEN 'agent_bot' ELSE 'user' END AS kind,
-       coalesce(u.id, b.id) AS id, coalesce(u.name, b.name) AS name, u.email,
-       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin, b.account_id, k.expires_at`;
-const tokens = `access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id`;
-const principalText = `SELECT ${principalColumns} FROM ${tokens} WHERE k.token_hash = $1`;
+const principalColumns = `k.id AS token_id,
+       CASE WHEN k.webhook_id IS NOT NULL THEN 'webhook' WHEN u.id IS NULL THEN 'agent_bot' ELSE 'user' END AS kind,
+       coalesce(u.id, b.id, k.webhook_id) AS id, coalesce(u.name, b.name, o.name) AS name, u.email,
+       coalesce(u.avatar_url, b.avatar_url) AS avatar_url, u.confirmed, u.platform_admin,
+       coalesce(b.account_id, w.account_id) AS account_id, k.expires_at`;
+// A webhook is shared as long as the one who shared it is an administrator of its account.
+const tokens = `access_tokens k LEFT JOIN users u ON u.id = k.user_id LEFT JOIN agent_bots b ON b.id = k.agent_bot_id
+     LEFT JOIN webhooks w ON w.id = k.webhook_id
+     LEFT JOIN seats o ON o.account_id = w.account_id AND o.id = k.seat_id AND o.left_at IS NULL
+     LEFT JOIN agents h ON h.account_id = o.account_id AND h.user_id = o.id AND h.role = 'administrator'`;
+const found = `k.token_hash = $1 AND (k.webhook_id IS NULL OR h.user_id IS NOT NULL)`;
+const principalText = `SELECT ${principalColumns} FROM ${tokens} WHERE ${found}`;
 const principalStatement = prepared(principalText);
 const lockedPrincipalStatements = {
   share: prepared(`${principalText} FOR KEY SHARE OF k`),
   update: prepared(`${principalText} FOR UPDATE OF k`),
 };
 
-/** The holder of the token with this SHA-256, also of one that has expired, or null. */
+/** The holder of the token with this SHA-256, also of one that has expired; null for none, and for a link whose creator is no administrator. */
 export async function findPrincipal(sql: Sql, tokenHash: Buffer): Promise<Principal | null> {
   const [row] = await sql<PrincipalRow>(principalStatement, [tokenHash]);
   return row ? toPrincipal(row) : null;
@@ -113,6 +122,7 @@ export async function findMemberships(sql: Sql, userId: number): Promise<Members
 
 interface IdentityRow extends PrincipalRow {
   account_name: string | null;
+  sharer_id: number | null;
   seat_id: number | null;
   seat_name: string | null;
   seat_email: string | null;
@@ -120,18 +130,23 @@ interface IdentityRow extends PrincipalRow {
   role: Membership['role'] | null;
 }
 
-const identityText = `SELECT ${principalColumns}, a.name AS account_name, s.id AS seat_id, s.name AS seat_name,
+const identityText = `SELECT ${principalColumns}, a.name AS account_name, k.seat_id AS sharer_id, s.id AS seat_id, s.name AS seat_name,
        s.email AS seat_email, s.avatar_url AS seat_avatar, g.role
-     FROM ${tokens} LEFT JOIN accounts a ON a.id = $2 AND coalesce(b.account_id, a.id) = a.id
+     FROM ${tokens} LEFT JOIN accounts a ON a.id = $2 AND coalesce(b.account_id, w.account_id, a.id) = a.id
      LEFT JOIN seats s ON s.account_id = a.id AND s.person_id = u.id AND s.left_at IS NULL
      LEFT JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
-     WHERE k.token_hash = $1`;
+     WHERE ${found}`;
 const identityStatement = prepared(identityText);
 const heldIdentityStatement = prepared(`${identityText} FOR KEY SHARE OF k`);
 
-/** A principal within an account: a person with the seat's id and name, a bot with its own. */
-type Entrant = Pick<Principal, 'kind' | 'id' | 'name' | 'email' | 'avatarUrl'> & {
-  /** The agent's role; null for bots. */
+/**
+ * A principal within an account: a person with the seat's id and name, a bot with its own. Through a link, the agent who shared
+ * the webhook, without a role.
+ */
+type Entrant = Pick<Principal, 'name' | 'email' | 'avatarUrl'> & {
+  kind: 'user' | 'agent_bot';
+  id: number;
+  /** The agent's role; null for bots and through a link. */
   role: Membership['role'] | null;
 };
 
@@ -168,6 +183,11 @@ function toEntry(row: IdentityRow, accountId: number | null): Identity['entry'] 
   if (row.kind === 'agent_bot') {
     const { kind, avatar_url: avatarUrl } = row;
     return { account, entrant: { kind, id: row.id, name: row.name, email: row.email, avatarUrl, role: null } };
+  }
+  if (row.kind === 'webhook') {
+    const { sharer_id: sharer } = row;
+    if (sharer === null) return null;
+    return { account, entrant: { kind: 'user', id: sharer, name: row.name, email: null, avatarUrl: null, role: null } };
   }
   if (id === null || role === null) return null;
   const { seat_name: seatName, seat_email: email, seat_avatar: avatarUrl } = row;

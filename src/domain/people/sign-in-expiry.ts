@@ -3,7 +3,7 @@ import { sweep } from '../upkeep/sweep.ts';
 
 const pageSize = 1000;
 
-/** Deletes sign-ins that have expired, with what depends on them; returns how many. */
+/** Deletes sign-ins and links that have expired, with what depends on them; returns how many. */
 export function deleteExpiredSignIns(database: Database): Promise<number> {
   const now = database.clock.now();
   return sweep<{ id: number }>(database, {

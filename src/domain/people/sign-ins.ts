@@ -45,6 +45,7 @@ async function findHolder(sql: Sql, token: string): Promise<number> {
   const principal = isSignIn(token) || looksForged(token) ? null : await findPrincipal(sql, hashToken(token));
   if (!principal) throw unauthenticated();
   if (principal.kind === 'agent_bot') throw forbidden('Bots cannot sign in: this is the access token of a bot');
+  if (principal.kind === 'webhook') throw forbidden('This token opens the log of one webhook, and signs nobody in');
   return principal.id;
 }
 

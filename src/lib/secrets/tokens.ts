@@ -4,9 +4,10 @@ import type { Random } from '../ports.ts';
 
 /**
  * The holder of a token: a person (`swu_`), a bot (`swb_`), a contact (`swc_`) or the invited person (`swi_`); a ticket
- * (`swt_`) lets its holder in once; a sign-in (`sws_`) is what a browser has of a person, in its cookie.
+ * (`swt_`) lets its holder in once; a sign-in (`sws_`) is what a browser has of a person, in its cookie; a link that shares a
+ * webhook (`sww_`) opens its log.
  */
-export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket' | 'sign-in';
+export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket' | 'sign-in' | 'webhook';
 
 const prefixOf: Record<TokenKind, string> = {
   user: 'swu_',
@@ -15,9 +16,10 @@ const prefixOf: Record<TokenKind, string> = {
   invitation: 'swi_',
   ticket: 'swt_',
   'sign-in': 'sws_',
+  webhook: 'sww_',
 };
-const ourPrefix = /^sw[ubcits]_/;
-const tokenShape = /^sw[ubcits]_[0-9A-Za-z]{49}$/;
+const ourPrefix = /^sw[ubcitsw]_/;
+const tokenShape = /^sw[ubcitsw]_[0-9A-Za-z]{49}$/;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const entropyBytes = 32;
 /** 62^43 is just above 2^256. */

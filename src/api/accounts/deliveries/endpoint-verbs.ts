@@ -14,6 +14,7 @@ import type { Shape } from '../../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 import { presentDelivery } from './delivery-records.ts';
 import { endpointKinds } from './endpoint-kinds.ts';
+import { requireShared } from './shares.ts';
 
 const base = '/api/v1/accounts/:account_id';
 
@@ -24,21 +25,23 @@ export const resumeDescription = 'What waited is sent, in order. The time of the
 
 /** The operations that webhooks and bots with a server have in common. */
 export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((noun) => {
-  const { kind, a } = endpointKinds[noun];
+  const { kind, a, looker } = endpointKinds[noun];
   return [
     doors.account(
       ['POST', `${base}/${noun}/:id/test`, `Send ${a} a test`],
       {
         body: 'requests/endpoint.test',
         reply: 'resources/delivery',
-        role: 'administrator',
+        role: looker,
         status: 202,
         errors: [409],
         description:
           'Sends a sample of an event, subscribed to or not, with the header `webhook-test: true`, once. It is in no feed. Refused (409) while the endpoint is switched off.',
       },
-      ({ services, params: { id }, body, transact }) =>
-        transact(async (tx) => presentLogged(tx, await sendTest(tx, { kind, id }, body.event), services)),
+      async ({ services, principal, params: { id }, body, transact }) => {
+        requireShared(principal, { kind, id }, 'Webhook');
+        return transact(async (tx) => presentLogged(tx, await sendTest(tx, { kind, id }, body.event), services));
+      },
     ),
     doors.account(
       ['POST', `${base}/${noun}/:id/retry`, `Retry what is failing for ${a}`],
@@ -63,8 +66,11 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
     ),
     doors.account(
       ['GET', `${base}/${noun}/:id/health`, `Get the health of ${a}`],
-      { reply: 'resources/endpoint-health', record: true, role: 'administrator' },
-      ({ sql, account, params: { id } }) => presentEndpointHealth(sql, account.id, { kind, id }),
+      { reply: 'resources/endpoint-health', record: true, role: looker },
+      async ({ sql, principal, account, params: { id } }) => {
+        requireShared(principal, { kind, id }, 'Webhook');
+        return presentEndpointHealth(sql, account.id, { kind, id });
+      },
     ),
   ];
 });

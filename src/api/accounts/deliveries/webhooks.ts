@@ -21,6 +21,7 @@ import { unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentCircuit } from './circuit.ts';
 import { secretRoutes } from './secrets.ts';
+import { shareRoutes } from './shares.ts';
 import { pauseDescription, resumeDescription } from './endpoint-verbs.ts';
 
 const base = '/api/v1/accounts/:account_id/webhooks';
@@ -139,6 +140,7 @@ export const webhookRoutes = [
     },
   ),
   ...secretRoutes,
+  ...shareRoutes,
   doors.account(
     ['POST', `${base}/:id/pause`, 'Pause a webhook'],
     { reply: 'resources/webhook', role: 'administrator', description: pauseDescription },

@@ -14,13 +14,13 @@ import { transact, transactOutside, type OuterTransaction, type Transact } from 
 import { hasOurPrefix } from '../../../lib/secrets/tokens.ts';
 import { addressKey, type RateLimit } from '../../server/limits/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
-import { authenticate, enterAccount, tokenOf } from './authenticate.ts';
+import { authenticate, callerIn, enterAccount, tokenOf } from './authenticate.ts';
 import { Browser } from './browser.ts';
 import type { Admitted, OutsideServices } from '../call.ts';
 import { Proof, type Holds } from './proof.ts';
 import { readPath } from '../body/read-request.ts';
 import type { TokenUses } from './token-uses.ts';
-import { factsOf, type DoorName, type Role } from './roles.ts';
+import { factsOf, refusalOf, type DoorName, type Role } from './roles.ts';
 
 /** Dependencies of admission. */
 export interface AdmissionOptions {
@@ -127,7 +127,8 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const find = async (tokenHash: Buffer): Promise<Identity | null> => {
     const recalled = admission.recall ? identities.recall(tokenHash, accountId) : null;
     // Nobody is refused from memory: who was an agent may be an administrator by now.
-    isRecalled = recalled?.entry != null && factsOf(admission.role).admits(recalled.entry.entrant);
+    const caller = recalled && callerIn(recalled);
+    isRecalled = caller !== null && factsOf(admission.role).admits(caller);
     if (isRecalled) return recalled;
     return identities.read(call.sql, tokenHash, accountId);
   };
@@ -174,8 +175,8 @@ async function admitToPlatform(ctx: Context, admission: Admission, options: Admi
   const principal = await recognize(ctx, options, find, (found) => found);
   if (!admission.isAgain) await count(ctx, admission, options, principal);
   const params = readPath(ctx.params);
-  const { admits, refusal } = factsOf(admission.role);
-  if (!admits({ ...principal, role: null })) throw forbidden(refusal);
+  const caller = { ...principal, role: null };
+  if (!factsOf(admission.role).admits(caller)) throw forbidden(refusalOf(admission.role, caller));
   const known = { tokenHash, principal };
   const strength = admission.revokes ? 'update' : 'share';
   const holds: Holds = (sql, lock) =>

@@ -4,7 +4,7 @@ import type { Named } from '../../../records/conversations/conversation.ts';
 import { forbidden, notFound, unauthenticated } from '../../../errors.ts';
 import type { Actor } from '../../../events/transaction.ts';
 import { hashToken, isSignIn, looksForged } from '../../../lib/secrets/tokens.ts';
-import { factsOf, type Role } from './roles.ts';
+import { factsOf, refusalOf, type Caller, type Role } from './roles.ts';
 
 const maxTokenLength = 256;
 
@@ -31,9 +31,16 @@ export function tokenOf(ctx: Context): string {
 }
 
 /** The account in the path, and the caller as an actor of it. Errors: 404 when the caller does not belong to it, 403. */
-export function enterAccount({ entry }: Identity, role: Role): { account: Named; actor: Actor } {
-  if (!entry) throw notFound('Account');
-  const { admits, refusal } = factsOf(role);
-  if (!admits(entry.entrant)) throw forbidden(refusal);
+export function enterAccount(identity: Identity, role: Role): { account: Named; actor: Actor } {
+  const { entry } = identity;
+  const caller = callerIn(identity);
+  if (!entry || !caller) throw notFound('Account');
+  if (!factsOf(role).admits(caller)) throw forbidden(refusalOf(role, caller));
   return { account: entry.account, actor: { ...entry.entrant, depth: 0 } };
+}
+
+/** The caller as the roles of an account judge it; null for who does not belong to it. Through a link, its creator's rights do not count. */
+export function callerIn({ principal, entry }: Identity): Caller | null {
+  if (principal.kind === 'webhook') return entry && { kind: 'webhook', role: null };
+  return entry?.entrant ?? null;
 }

@@ -5,7 +5,8 @@ export type DoorName = 'account' | 'platform' | 'visitor' | 'open';
 
 /** A caller as it is known when the role is checked. */
 export interface Caller {
-  kind: Actor['kind'];
+  /** `webhook`: whoever has a link that shares one. */
+  kind: Actor['kind'] | 'webhook';
   /** The role of an agent in the account; null for everybody else. */
   role: Actor['role'];
   /** Known behind the platform door only. */
@@ -53,13 +54,15 @@ const open = { door: 'open', admits: () => true, refusal: '', security: [], keye
 const client = { bySource: true, admits: () => true, security: [], errors: [429] } as const;
 const visitor = { door: 'visitor', refusal: '', errors: [401, 429], share: 'visitors' } as const;
 
+const onlyTheLog = 'This token opens the deliveries, tests and health of one webhook, and nothing else';
+
 /** The roles: each is the least that a caller must be to use an operation. */
 const roles = {
   anyone: { ...open, told: 'Needs no access token.', errors: [], limits: {} },
   newcomer: { ...open, told: 'For people who are not signed in yet.', errors: [429], limits: { arriving: 'signIns' } },
   bot: {
     ...account,
-    admits: ({ kind }) => kind !== 'contact',
+    admits: ({ kind }) => kind === 'user' || kind === 'agent_bot',
     refusal: '',
     told: 'For agents, administrators and the bots of the account, each within the conversations it may see.',
   },
@@ -74,6 +77,12 @@ const roles = {
     admits: ({ role }) => role === 'administrator',
     refusal: 'Only administrators may do this',
     told: 'For administrators of the account.',
+  },
+  developer: {
+    ...account,
+    admits: ({ kind, role }) => role === 'administrator' || kind === 'webhook',
+    refusal: 'Only administrators may do this',
+    told: 'For administrators of the account. For its own webhook also with the token of a link (`POST …/webhooks/:id/share`).',
   },
   user: {
     ...platform,
@@ -127,6 +136,11 @@ export type Role = keyof typeof roles;
 export type RoleAt<Door extends DoorName> = {
   [Name in Role]: (typeof roles)[Name]['door'] extends Door ? Name : never;
 }[Role];
+
+/** The sentence of the 403 for a caller whom the role does not admit. */
+export function refusalOf(role: Role, { kind }: Caller): string {
+  return kind === 'webhook' ? onlyTheLog : factsOf(role).refusal;
+}
 
 /** Everything that follows from the role. */
 export function factsOf(role: Role): RoleFacts {

@@ -1,10 +1,19 @@
 /**
  * Sign-ins of people in browsers: access tokens that expire, and that only a cookie may carry. A link lets its holder sign in
  * once, in place of an access token; a ticket opens a stream of events once, since browsers send no headers with an EventSource.
+ * A link that shares a webhook is a token that expires, too: it is nobody's, and lasts while its creator is an administrator.
  */
 export const signIns = `
   ALTER TABLE access_tokens ADD expires_at timestamptz, ADD user_agent text,
-    ADD CONSTRAINT access_tokens_sign_in CHECK (expires_at IS NULL OR user_id IS NOT NULL);
+    ADD webhook_id bigint REFERENCES webhooks ON DELETE CASCADE,
+    -- A seat of the webhook's account: the administrator who shared it.
+    ADD seat_id bigint,
+    DROP CONSTRAINT access_tokens_owner,
+    ADD CONSTRAINT access_tokens_owner CHECK (num_nonnulls(user_id, agent_bot_id, webhook_id) = 1),
+    ADD CONSTRAINT access_tokens_share CHECK (num_nonnulls(webhook_id, seat_id) IN (0, 2)
+      AND (webhook_id IS NULL OR expires_at IS NOT NULL)),
+    ADD CONSTRAINT access_tokens_sign_in CHECK (expires_at IS NULL OR agent_bot_id IS NULL);
+  CREATE INDEX access_tokens_webhook ON access_tokens (webhook_id) WHERE webhook_id IS NOT NULL;
   CREATE INDEX access_tokens_by_expiry ON access_tokens (expires_at, id) WHERE expires_at IS NOT NULL;
 
   CREATE TABLE sign_in_links (
