@@ -6,6 +6,7 @@ import { sentenceOf, ServiceError } from '../shared/service-error.ts';
 import { toast } from './kit/toast.tsx';
 import type { PageRow } from './page-row.ts';
 import { place } from './router.ts';
+import { endLink, linkToken, sharedWebhook } from './shared-webhook.ts';
 
 export type Profile = NonNullable<Reply<'GET /sign_in'>['profile']>;
 /** An account of the person, and what the person is there. */
@@ -25,11 +26,12 @@ export const session = new Store<Session>({ state: 'asking' });
 /** Whether the sign-in has ended, and the next one is on its way. */
 let isRenewing = false;
 
-/** Calls the service as the person who is signed in, in the account that the console shows. */
+/** Calls the service as the person who is signed in, in the account that the console shows; or by the link that shares a webhook. */
 export const call = createCall({
-  account: () => currentAccount()?.id ?? null,
+  account: () => sharedWebhook?.account ?? currentAccount()?.id ?? null,
   person: currentPerson,
-  unauthenticated: () => void lookAgain(),
+  token: () => linkToken.value,
+  unauthenticated: () => (sharedWebhook ? endLink() : void lookAgain()),
 });
 
 /** Live events of the account. */

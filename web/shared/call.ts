@@ -45,6 +45,8 @@ interface CallOptions {
   account: () => number | null;
   /** As whom the page acts: the service refuses what it asks when the browser's sign-in is another person's by then. */
   person?: () => number | null;
+  /** The access token of a page whose reader has not signed in. */
+  token?: () => string | null;
   /** Told of every 401. */
   unauthenticated?: () => void;
 }
@@ -60,13 +62,13 @@ export function tagOf(reply: object): string | undefined {
 }
 
 /** The function that calls the service that this page came from, as whoever is signed in. */
-export function createCall({ account, person, unauthenticated }: CallOptions): Call {
+export function createCall({ account, person, token, unauthenticated }: CallOptions): Call {
   return async (name, ...[ask = {}]) => {
     const sent = ask as Sent;
     const [method = 'GET', path = ''] = name.split(' ');
     const url = urlOf(path, { account_id: account(), ...sent }, sent['query'] as object | undefined);
     const { broken, ...limited } = limitsOf(method, sent.signal);
-    const content = contentOf({ ...sent, ...limited }, person?.() ?? null);
+    const content = contentOf({ ...sent, ...limited }, { person: person?.() ?? null, token: token?.() ?? null });
     const response = await fetch(url, { method, ...content }).catch(broken);
     const reply = parse(await response.text().catch(broken));
     if (response.status === 401) unauthenticated?.();
@@ -121,9 +123,15 @@ export function personHeader(id: number | null): Record<string, string> {
   return id === null ? {} : { 'x-signed-in-as': String(id) };
 }
 
-function contentOf({ body, form, key, match, signal }: Sent, person: number | null): RequestInit {
+interface Caller {
+  person: number | null;
+  token: string | null;
+}
+
+function contentOf({ body, form, key, match, signal }: Sent, { person, token }: Caller): RequestInit {
   const headers = {
     ...personHeader(person),
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { 'idempotency-key': key }),
     ...(match === undefined ? {} : { 'if-match': match }),

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { LiveEvent } from '../../shared/live.ts';
 import { live } from '../session.ts';
+import { sharedWebhook } from '../shared-webhook.ts';
 
 /**
  * Calls `heard` with each event of the account as long as the component is shown, and with `missed` where some are lost: then
@@ -9,7 +10,8 @@ import { live } from '../session.ts';
 export function useLive(heard: (event: LiveEvent | 'missed') => void): void {
   const latest = useRef(heard);
   latest.current = heard;
-  useEffect(() => live.listen((event) => latest.current(event)), []);
+  // A link that shares a webhook opens no stream.
+  useEffect(() => (sharedWebhook ? undefined : live.listen((event) => latest.current(event))), []);
 }
 
 const gatherMs = 300;

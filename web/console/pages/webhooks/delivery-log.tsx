@@ -8,9 +8,11 @@ import { useRepeat } from '../../kit/repeat.ts';
 import { Table, type Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { setQuery } from '../../router.ts';
+import { deliveryAddress } from '../../shared-webhook.ts';
 import {
   deliveredEvents,
   errorClasses,
+  Conversation,
   errorInWords,
   isUnderWay,
   Receiver,
@@ -140,14 +142,14 @@ function columnsOf(receivers: ReadonlyMap<number, string> | undefined): Column<D
     cell: (of) => <Receiver of={of} names={receivers ?? new Map()} />,
   };
   return [
-    { title: 'Delivery', kind: 'fit', cell: ({ id }) => <a href={`/console/deliveries/${id}`}>Delivery {id}</a> },
+    { title: 'Delivery', kind: 'fit', cell: ({ id }) => <a href={deliveryAddress(id)}>Delivery {id}</a> },
     ...(receivers ? [endpoint] : []),
     { title: 'Event', kind: 'text', cell: ({ event }) => event },
     {
       title: 'Conversation',
       kind: 'fit',
       isExtra: true,
-      cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
+      cell: ({ conversation_id: id }) => (id === null ? '–' : <Conversation id={id}>{id}</Conversation>),
     },
     { title: 'State', kind: 'fit', cell: ({ state }) => <State state={state} /> },
     { title: 'Attempts', kind: 'fit', isExtra: true, cell: ({ attempts }) => attempts },

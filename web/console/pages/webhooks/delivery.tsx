@@ -8,9 +8,10 @@ import type { Reply } from '../../../shared/call.ts';
 import type { ViewProps } from '../../page-row.ts';
 import { go } from '../../router.ts';
 import { call } from '../../session.ts';
+import { deliveryAddress, sharedWebhook, webhookAddress } from '../../shared-webhook.ts';
 import { AttemptView } from './attempt.tsx';
 import { EventReceivers } from './event-receivers.tsx';
-import { errorInWords, isUnderWay, Receiver, State } from './states.tsx';
+import { Conversation, errorInWords, isUnderWay, Receiver, State } from './states.tsx';
 import './webhooks.css';
 
 type Detail = Reply<'GET deliveries/:id'>;
@@ -23,11 +24,12 @@ export function DeliveryPage({ parameters }: ViewProps) {
   return (
     <Page
       title={`Delivery ${parameters['id']}`}
+      above={sharedWebhook && <a href={webhookAddress(sharedWebhook.webhook)}>Webhook {sharedWebhook.webhook}</a>}
       actions={
         delivery.value && (
           <Action
             done="Resent as a new delivery."
-            act={async () => go(`/console/deliveries/${(await call('POST deliveries/:id/resend', { id })).id}`)}
+            act={async () => go(deliveryAddress((await call('POST deliveries/:id/resend', { id })).id))}
           >
             Resend
           </Action>
@@ -38,7 +40,7 @@ export function DeliveryPage({ parameters }: ViewProps) {
         {(value) => (
           <>
             <DeliveryFacts of={value} />
-            <EventReceivers eventId={value.event_id} />
+            {sharedWebhook === null && <EventReceivers eventId={value.event_id} />}
             {value.attempts.length === 0 && <p class="empty">{withoutAttempts(value)}</p>}
             {value.attempts.toReversed().map((attempt, index) => (
               <AttemptView key={attempt.number} attempt={attempt} isLast={index === 0} />
@@ -69,7 +71,9 @@ function DeliveryFacts({ of }: { of: Detail }) {
         [
           'Conversation',
           conversation === null ? null : (
-            <a href={`/console/conversations/${conversation}`}>Conversation {conversation}</a>
+            <Conversation key="conversation" id={conversation}>
+              Conversation {conversation}
+            </Conversation>
           ),
         ],
         ['Trigger', triggers[of.trigger]],
@@ -92,7 +96,7 @@ function withoutAttempts({ state, waits_for: wait }: Detail): string {
 function WaitsFor({ of: { reason, delivery_id: id, until } }: { of: NonNullable<Detail['waits_for']> }) {
   return (
     <>
-      {id === null ? waits[reason] : <a href={`/console/deliveries/${id}`}>Delivery {id}</a>}
+      {id === null ? waits[reason] : <a href={deliveryAddress(id)}>Delivery {id}</a>}
       {until !== null && (
         <>
           {' '}

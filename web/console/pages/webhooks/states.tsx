@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import type { Reply } from '../../../shared/call.ts';
 import { Time } from '../../kit/time.tsx';
+import { sharedWebhook, webhookAddress } from '../../shared-webhook.ts';
 import { eventExamples } from '../activity/event-examples.ts';
 
 export type Webhook = Reply<'GET webhooks/:id'>;
@@ -92,10 +94,14 @@ export function errorInWords(code: string): string {
   return words === undefined ? code : `${code}: ${words}`;
 }
 
+/** A conversation, as a link for who may open it. */
+export function Conversation({ id, children }: { id: number; children: ComponentChildren }) {
+  return sharedWebhook ? <>{children}</> : <a href={`/console/conversations/${id}`}>{children}</a>;
+}
+
 /** Where a delivery goes, as a link. */
 export function Receiver({ of, names }: { of: Delivery; names?: ReadonlyMap<number, string> }) {
   const { webhook_id: webhook, agent_bot_id: bot } = of;
-  if (webhook !== null)
-    return <a href={`/console/webhooks/${webhook}`}>{names?.get(webhook) ?? `Webhook ${webhook}`}</a>;
+  if (webhook !== null) return <a href={webhookAddress(webhook)}>{names?.get(webhook) ?? `Webhook ${webhook}`}</a>;
   return <a href={`/console/bots/${bot}`}>Bot {bot}</a>;
 }

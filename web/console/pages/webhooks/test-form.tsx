@@ -4,10 +4,13 @@ import { ChoiceField } from '../../kit/form.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { useRepeat } from '../../kit/repeat.ts';
 import { call } from '../../session.ts';
+import { deliveryAddress } from '../../shared-webhook.ts';
 import { errorInWords, isUnderWay, webhookEvents, type Webhook } from './states.tsx';
 
+type Tested = Pick<Webhook, 'id' | 'subscriptions'>;
+
 /** Sends the webhook a sample of an event, and shows what its receiver answers. */
-export function TestForm({ webhook, sent }: { webhook: Webhook; sent: () => Promise<void> }) {
+export function TestForm({ webhook, sent }: { webhook: Tested; sent: () => Promise<void> }) {
   const [event, setEvent] = useState(webhook.subscriptions[0] ?? webhookEvents[0] ?? '');
   const [delivery, setDelivery] = useState<number | null>(null);
   return (
@@ -49,7 +52,7 @@ function Outcome({ id }: { id: number }) {
             {state === 'pending' && 'Sending…'}
             {state === 'delivered' && `Delivered: response ${status} in ${took ?? 0} ms.`}
             {state !== 'pending' && state !== 'delivered' && `Test failed: ${errorInWords(error ?? state)}.`}{' '}
-            <a href={`/console/deliveries/${id}`}>Delivery {id}</a>
+            <a href={deliveryAddress(id)}>Delivery {id}</a>
           </p>
         );
       }}

@@ -5,6 +5,7 @@ import { go } from '../../router.ts';
 import { call } from '../../session.ts';
 import { RecoverDialog } from './recovery.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
+import { ShareDialog } from './share.tsx';
 import { nameOf, type Webhook } from './states.tsx';
 import { deletionQuestion } from './webhook-form.tsx';
 
@@ -17,6 +18,7 @@ interface Props {
 export function WebhookActions({ webhook, changed }: Props) {
   const [secret, setSecret] = useState<string | null>(null);
   const [isRecovering, setRecovering] = useState(false);
+  const [isSharing, setSharing] = useState(false);
   return (
     <div class="actions">
       <Flow webhook={webhook} changed={changed} />
@@ -60,8 +62,12 @@ export function WebhookActions({ webhook, changed }: Props) {
         {' '}
         Rotate secret{' '}
       </Action>
+      <button type="button" onClick={() => setSharing(true)}>
+        Share with a developer
+      </button>
       <Deletion webhook={webhook} />
       {isRecovering && <RecoverDialog webhookId={webhook.id} close={() => setRecovering(false)} />}
+      {isSharing && <ShareDialog webhookId={webhook.id} close={() => setSharing(false)} made={() => void changed()} />}
       {secret !== null && <SecretDialog secret={secret} isNew={false} close={() => setSecret(null)} />}
     </div>
   );

@@ -13,6 +13,7 @@ import { ways } from './credentials.tsx';
 import { filterInWords } from './event-filter.tsx';
 import { HealthFacts } from './health.tsx';
 import { RecoveryProgress } from './recovery.tsx';
+import { SharedLinks } from './share.tsx';
 import { SigningSecrets } from './signing-secrets.tsx';
 import { nameOf, Standing } from './states.tsx';
 import { TestForm } from './test-form.tsx';
@@ -30,6 +31,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
   const webhook = useLoad((signal) => call('GET webhooks/:id', { id, signal }), [id]);
   const health = useLoad((signal) => call('GET webhooks/:id/health', { id, signal }), [id]);
   const secrets = useLoad((signal) => call('GET webhooks/:id/secrets', { id, signal }), [id]);
+  const shares = useLoad((signal) => call('GET webhooks/:id/shares', { id, signal }), [id]);
   const deliveries = useDeliveries(
     query,
     (wanted, signal) => call('GET webhooks/:id/deliveries', { id, query: wanted, ...(signal ? { signal } : {}) }),
@@ -38,7 +40,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
   const [isEdited, setEdited] = useState(false);
   useRepeat(health.value !== null, health.reload, healthMs);
   const again = async (): Promise<void> => {
-    await Promise.all([webhook.reload(), health.reload(), secrets.reload(), deliveries.reload()]);
+    await Promise.all([webhook.reload(), health.reload(), secrets.reload(), shares.reload(), deliveries.reload()]);
   };
   const recovery = Number(query.get('recovery'));
   return (
@@ -83,6 +85,8 @@ export function WebhookPage({ parameters, query }: ViewProps) {
             <HealthFacts of={health} />
             <h2>Signing secrets</h2>
             <SigningSecrets webhookId={id} secrets={secrets} />
+            <h2>Developer links</h2>
+            <SharedLinks webhookId={id} shares={shares} />
             <h2>Deliveries</h2>
             <DeliveryLog query={query} deliveries={deliveries} />
             {isEdited && (
