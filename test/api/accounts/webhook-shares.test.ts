@@ -23,7 +23,7 @@ describe('a link that shares a webhook', () => {
 
   afterEach(() => (aheadMs = 0));
 
-  async function share(webhook: Body, by?: Person, expiresIn = hour): Promise<Record<string, string> & Body> {
+  async function share(webhook: Body, by?: Person, expiresIn = hour): Promise<Body> {
     const { status, body } = await sending.app.post(
       `webhooks/${webhook.id}/share`,
       { expires_in: expiresIn },
