@@ -5086,12 +5086,9 @@ id: Id
  */
 last_four: string
 /**
- * The administrator who shared the webhook.
+ * The name of the administrator who shared the webhook.
  */
-created_by: {
-id: Id
-name: string
-}
+created_by: string
 created_at: UnixTime
 expires_at: UnixTime
 }

@@ -9,7 +9,7 @@ const AccessTokenSchema = defineEntity({
     agentBotId: p.bigint('number').nullable(),
     tokenHash: p.blob(),
     lastFour: p.text(),
-    /** Of a link that shares a webhook. */
+    /** The webhook that a link shares; null for all other tokens. */
     webhookId: p.bigint('number').nullable(),
     /** The seat, in the webhook's account, of the administrator who shared it. */
     seatId: p.bigint('number').nullable(),

@@ -11,7 +11,8 @@ import { countRows, createRow, deleteRows, lockOne } from '../small-rows.ts';
 export interface WebhookShare {
   id: number;
   lastFour: string;
-  createdBy: { id: number; name: string };
+  /** The name of the administrator. */
+  createdBy: string;
   createdAt: Date;
   expiresAt: Date;
 }
@@ -47,7 +48,6 @@ export async function shareWebhook(
 interface ShareRow {
   id: number;
   last_four: string;
-  seat_id: number;
   name: string;
   created_at: string;
   expires_at: string;
@@ -57,7 +57,7 @@ interface ShareRow {
 export async function listShares(sql: Sql, accountId: number, webhookId: number, now: Date): Promise<WebhookShare[]> {
   await readWebhook(sql, accountId, webhookId);
   const rows = await sql<ShareRow>(
-    `SELECT k.id, k.last_four, k.seat_id, s.name, k.created_at, k.expires_at
+    `SELECT k.id, k.last_four, s.name, k.created_at, k.expires_at
      FROM webhooks w JOIN access_tokens k ON k.webhook_id = w.id
      JOIN seats s ON s.account_id = w.account_id AND s.id = k.seat_id
      WHERE w.account_id = $1 AND w.id = $2 AND k.expires_at > $3 ORDER BY k.id DESC LIMIT ${maxShares}`,
@@ -66,7 +66,7 @@ export async function listShares(sql: Sql, accountId: number, webhookId: number,
   return rows.map((row) => ({
     id: row.id,
     lastFour: row.last_four,
-    createdBy: { id: row.seat_id, name: row.name },
+    createdBy: row.name,
     createdAt: new Date(row.created_at),
     expiresAt: new Date(row.expires_at),
   }));

@@ -60,7 +60,7 @@ export function SharedLinks({ webhookId, shares }: { webhookId: number; shares: 
           empty={<p>No links.</p>}
           columns={[
             { title: 'Link', kind: 'fit', cell: ({ last_four: four }) => <code>…{four}</code> },
-            { title: 'Created by', kind: 'text', cell: ({ created_by: by }) => by.name },
+            { title: 'Created by', kind: 'text', cell: ({ created_by: by }) => by },
             { title: 'Created', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
             { title: 'Expires', kind: 'fit', cell: ({ expires_at: at }) => <Time at={at} /> },
             {

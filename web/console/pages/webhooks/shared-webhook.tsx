@@ -10,7 +10,7 @@ import './webhooks.css';
 
 const againMs = 5_000;
 
-/** What the developer of a receiver sees of its webhook: tests, health and deliveries. */
+/** A webhook as the developer of its receiver sees it: tests, health and deliveries. */
 export function SharedWebhookPage({ query }: { query: URLSearchParams }) {
   const id = sharedWebhook?.webhook ?? 0;
   const health = useLoad((signal) => call('GET webhooks/:id/health', { id, signal }), [id]);
