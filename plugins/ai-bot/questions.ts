@@ -41,7 +41,7 @@ function cut(text: string): string {
 
 /** Whether a message is short enough to be a part of the question before. */
 export function isShort(message: string): boolean {
-  return message.trim().split(/\s+/).length <= shortWords;
+  return message.trim().split(/\s+/, shortWords + 1).length <= shortWords;
 }
 
 /** The customer's latest messages before this one; null when it is the first. */
