@@ -63,7 +63,7 @@ export interface Contract {
   cacheable?: true;
 }
 
-/** The result of a handler where everything was as requested already; see Contract.unchanged. */
+/** The result of a handler that leaves nothing to be done, since everything is as requested; see Contract.unchanged. */
 export class Unchanged<Reply> {
   readonly reply: Reply;
 
