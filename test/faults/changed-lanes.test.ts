@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { cancelBacklog, workOnBacklog } from '../../src/deliveries/copies/backlogs.ts';
 import { finishFreeDeliveries, type Finished, type Written } from '../../src/deliveries/lanes/finish.ts';
+import type { Sql } from '../../src/postgres/sql.ts';
 import { hold } from '../support/lock.ts';
 import { eventually } from './helpers.ts';
 import { Bench, holdAttempts } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';
 
-describe('results of which one finds its lane changed', function () {
+describe('a lane that changes behind the snapshot of a statement', function () {
   this.timeout(60_000);
   let bench: Bench;
   let slow: Client;
@@ -35,20 +37,17 @@ describe('results of which one finds its lane changed', function () {
   });
 
   const change = (contact: number | undefined, name: string) => bench.app.patch(`contacts/${contact}`, { name });
+  const onSlow: Sql = async <Row>(text: string, parameters: readonly unknown[] = []) =>
+    (await slow.query(text, [...parameters])).rows as Row[];
   const write = (results: readonly Finished[]): Promise<Written[]> =>
-    finishFreeDeliveries(
-      async <Row>(text: string, parameters: readonly unknown[] = []) =>
-        (await slow.query(text, [...parameters])).rows as Row[],
-      results,
-      holdAttempts,
-    );
+    finishFreeDeliveries(onSlow, results, holdAttempts);
   const isStopped = async () =>
     (
       await bench.rows(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database =
       (SELECT oid FROM pg_database WHERE datname = current_database())`)
     ).length > 0;
 
-  it('leave that one to the next statement, which sees what has come into the lane', async () => {
+  it('is left by results to the next statement, which sees what has come into the lane', async () => {
     for (const contact of contacts) await change(contact, 'First');
     const claimed = await bench.claim();
     expect(claimed).to.have.lengthOf(2);
@@ -85,5 +84,38 @@ describe('results of which one finds its lane changed', function () {
     ]);
     expect(await states()).to.deep.equal([{ state: 'delivered', is_claimed: false }, waiting]);
     expect((await bench.claim()).map(({ laneId }) => laneId)).to.deep.equal([changed.laneId]);
+  });
+
+  it('is due for what has come into it while what was before is cancelled', async () => {
+    const { body: webhook } = await bench.app.post('webhooks', {
+      url: 'http://127.0.0.1:9/hook',
+      subscriptions: ['contact_updated'],
+    });
+    await change(contacts[1], 'Cancelled');
+    const ours = (rest: string) =>
+      bench.rows(`SELECT ${rest} WHERE endpoint_kind = 'webhook' AND endpoint_id = $1 ORDER BY id`, [webhook.id]);
+    // As where the engine has the lane: the task is left to the sweep.
+    await bench.rows('UPDATE lanes SET lease_token = gen_random_uuid() WHERE endpoint_id = $1', [webhook.id]);
+    await bench.transaction((sql) =>
+      cancelBacklog({ sql, account: { id: 1 } }, { kind: 'webhook', id: webhook.id }, 'cancelled_on_request', {
+        kind: 'person',
+      }),
+    );
+    await bench.rows('UPDATE lanes SET lease_token = NULL WHERE endpoint_id = $1', [webhook.id]);
+    const [task] = await ours('id FROM backlog_tasks');
+
+    const goOn = await hold(bench.app.databaseUrl, 'SELECT pg_advisory_xact_lock(1)', []);
+    await slow.query('BEGIN');
+    const cancelling = workOnBacklog(onSlow, Number(task?.id));
+    await eventually(isStopped);
+    // The statement has its snapshot, and no lane yet.
+    await change(contacts[1], 'Kept');
+    await goOn();
+    await cancelling;
+    await slow.query('COMMIT');
+
+    expect(await ours('state FROM deliveries')).to.deep.equal([{ state: 'cancelled' }, { state: 'pending' }]);
+    expect(await ours('due_at <= now() AS is_due FROM lanes')).to.deep.equal([{ is_due: true }]);
+    expect(await ours('id FROM backlog_tasks')).to.deep.equal([]);
   });
 });

@@ -38,27 +38,30 @@ const waiting = (most: number): string => `lanes l CROSS JOIN LATERAL (
     SELECT FROM deliveries d WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id <= $4 LIMIT ${most}) d
   WHERE l.account_id = $1 AND l.endpoint_kind = $2 AND l.${anySide} AND l.endpoint_id = $3 AND l.due_at IS NOT NULL`;
 
-// Skip leased lanes: the engine ends what it has claimed, and waiting for its lock could deadlock. The rows stay, with the
-// reason, so that deliveries cancelled because the webhook was switched off can be told apart and resent. No more lanes are
-// locked than hold the deliveries of the batch: whoever sends one of them something meanwhile waits. A lane without pending
-// deliveries is not due any more.
-const cancelStatement = prepared(`
+// Skip leased lanes: the engine ends what it has claimed, and waiting for its lock could deadlock. No more lanes are locked than
+// hold the deliveries of the batch: whoever sends one of them something meanwhile waits.
+const lockStatement = prepared(`
   WITH wanted AS MATERIALIZED (
     SELECT DISTINCT w.id FROM (SELECT l.id FROM ${waiting(batch)} AND l.lease_token IS NULL LIMIT ${batch}) w
-  ), free AS MATERIALIZED (
-    SELECT l.id FROM lanes l WHERE l.id = ANY (ARRAY(SELECT id FROM wanted)) AND l.lease_token IS NULL
-    FOR UPDATE SKIP LOCKED
-  ), old AS MATERIALIZED (
-    SELECT d.id FROM free CROSS JOIN LATERAL (
-      SELECT d.id FROM deliveries d WHERE d.lane_id = free.id AND d.state = 'pending' AND d.id <= $4
+  )
+  SELECT l.id FROM lanes l WHERE l.id = ANY (ARRAY(SELECT id FROM wanted)) AND l.lease_token IS NULL
+  FOR UPDATE SKIP LOCKED`);
+
+// A statement of its own, whose snapshot is younger than the locks: it sees deliveries that came into the lanes just before, for
+// which they stay due. A lane without pending deliveries is not due any more. The rows stay, with the reason, so that
+// deliveries cancelled because the webhook was switched off can be told apart and resent.
+const cancelStatement = prepared(`
+  WITH old AS MATERIALIZED (
+    SELECT d.id FROM unnest($1::bigint[]) AS free (id) CROSS JOIN LATERAL (
+      SELECT d.id FROM deliveries d WHERE d.lane_id = free.id AND d.state = 'pending' AND d.id <= $2
       LIMIT ${batch} FOR UPDATE SKIP LOCKED) d LIMIT ${batch}
   ), cancelled AS (
-    UPDATE deliveries d SET state = 'cancelled', last_error = $5, cancelled_by = $6, lease_token = NULL, finished_at = now()
+    UPDATE deliveries d SET state = 'cancelled', last_error = $3, cancelled_by = $4, lease_token = NULL, finished_at = now()
     WHERE d.id = ANY (ARRAY(SELECT id FROM old)) RETURNING d.id
   ), emptied AS (
     UPDATE lanes l SET due_at = (SELECT min(d.next_attempt_at) FROM deliveries d
       WHERE d.lane_id = l.id AND d.state = 'pending' AND d.id NOT IN (SELECT id FROM cancelled))
-    WHERE l.id = ANY (ARRAY(SELECT id FROM free))
+    WHERE l.id = ANY ($1)
   )
   SELECT count(*)::int AS cancelled FROM cancelled`);
 
@@ -92,15 +95,18 @@ export async function workOnBacklog(sql: Sql, taskId: number): Promise<boolean> 
 
 async function cancelSome(sql: Sql, task: Task): Promise<Progress> {
   const scope = [task.account_id, task.endpoint_kind, task.endpoint_id, task.through];
-  const [made] = await sql<{ cancelled: number }>(cancelStatement, [
-    ...scope,
-    task.reason,
-    task.cancelled_by && JSON.stringify(task.cancelled_by),
-  ]);
-  const cancelled = made?.cancelled ?? 0;
+  const lanes = (await sql<{ id: number }>(lockStatement, scope)).map(({ id }) => id);
+  const cancelled = await cancelIn(sql, lanes, task);
   if (cancelled === batch) return 'more';
   if ((await sql(leftStatement, scope)).length === 0) return 'done';
   return cancelled > 0 ? 'more' : 'open';
+}
+
+async function cancelIn(sql: Sql, lanes: readonly number[], { through, reason, ...task }: Task): Promise<number> {
+  if (lanes.length === 0) return 0;
+  const by = task.cancelled_by && JSON.stringify(task.cancelled_by);
+  const [made] = await sql<{ cancelled: number }>(cancelStatement, [lanes, through, reason, by]);
+  return made?.cancelled ?? 0;
 }
 
 async function wakeSome(sql: Sql, task: Task): Promise<Progress> {
