@@ -1,3 +1,4 @@
+import { raw } from '@mikro-orm/core';
 import type { Sql } from '../postgres/sql.ts';
 import { containing } from '../postgres/like.ts';
 import { CannedResponse } from '../records/canned-response.ts';
@@ -27,7 +28,10 @@ const refuseShortCode = uniqueOr422(
   'Another canned response of this account has this short code',
 );
 
-/** Returns a page of the account's canned responses, by short code; with `search`, those that contain it in any case. */
+/**
+ * Returns a page of the account's canned responses, by short code; with `search`, those that contain it in any case: short codes
+ * that begin with it first, then those that contain it, then contents.
+ */
 export function listCannedResponses(
   sql: Sql,
   accountId: number,
@@ -38,7 +42,9 @@ export function listCannedResponses(
     accountId,
     ...(pattern && { $or: [{ shortCode: pattern }, { content: pattern }] }),
   };
-  return listPage(sql, CannedResponse, where, { page, orderBy: { shortCode: 'asc', id: 'asc' } });
+  const byCode = { shortCode: 'asc', id: 'asc' } as const;
+  const orderBy = search === undefined ? byCode : [{ [rankBy(search)]: 'asc' as const }, byCode];
+  return listPage(sql, CannedResponse, where, { page, orderBy });
 }
 
 /** A canned response of the account. Errors: 404. */
@@ -72,4 +78,9 @@ export async function updateCannedResponse(
 export async function deleteCannedResponse(tx: Transaction, id: number): Promise<void> {
   const { accountId } = await lockOne(tx.sql, CannedResponse, { id, accountId: tx.account.id });
   await deleteRows(tx.sql, CannedResponse, { id, accountId });
+}
+
+function rankBy(search: string): symbol {
+  const position = (alias: string): string => `position(lower(?) in lower(${alias}.short_code))`;
+  return raw((alias: string) => `CASE ${position(alias)} WHEN 1 THEN 0 WHEN 0 THEN 2 ELSE 1 END`, [search.trim()]);
 }

@@ -11,15 +11,8 @@ function theirResponse(response: Json): Json {
   return { ...response, created_at: momentText(created), updated_at: momentText(updated) };
 }
 
-// A search finds short codes that begin with the text first, then those that contain it, then contents.
 async function theirResponses(page: Json, asked: Asked): Promise<Json[]> {
-  const responses = (await restOf(page, asked)).map(theirResponse);
-  const wanted = (asked.query.get('search') ?? '').trim().toLowerCase();
-  const rank = ({ short_code: code }: Json): number => {
-    const at = String(code).toLowerCase().indexOf(wanted);
-    return at < 0 ? 2 : Math.min(at, 1);
-  };
-  return responses.toSorted((one, other) => rank(one) - rank(other));
+  return (await restOf(page, asked)).map(theirResponse);
 }
 
 /** Canned responses: all of them in one list, with times in ISO 8601. */

@@ -60,6 +60,18 @@ describe('canned responses', () => {
       expect((await app.get(`canned_responses?search=${refused}`)).status, refused).to.be.oneOf([400, 422]);
   });
 
+  it('a search has short codes that begin with it first, then those that contain it, on the first page whatever else is found', async () => {
+    for (let number = 10; number < 40; number += 1) await create(`filler ${number}`, 'Ask for your ORDER.');
+    for (const code of ['my order', 'zz', 'Order status', 'order']) await create(code, 'About your order');
+    const { body } = await app.get('canned_responses?search=order', ada.headers);
+    const codes = body.payload.map(({ short_code: code }: { short_code: string }) => code);
+    expect(codes.slice(0, 2)).to.have.members(['Order status', 'order']);
+    expect(codes.slice(2, 4)).to.deep.equal(['my order', 'filler 10']);
+    expect([body.meta.count, codes.length]).to.deep.equal([34, 25]);
+    const second = (await app.get('canned_responses?search=order&page=2', ada.headers)).body.payload;
+    expect(second.at(-1).short_code).to.equal('zz');
+  });
+
   it('bots have none of it', async () => {
     const headers = await botHeaders(app);
     expect((await app.get('canned_responses', headers)).status).to.equal(403);
