@@ -64,6 +64,7 @@ describe('every page of the console', function () {
     const article = (await app.post('articles', { title: attack, content: attack, tags: ['a'] })).body;
     await app.post('labels', { title: 'vip' });
     await app.post('teams', { name: attack });
+    await app.post('canned_responses', { short_code: attack, content: attack });
     await app.post('custom_attribute_definitions', {
       attribute_key: attack,
       attribute_model: 'contact_attribute',

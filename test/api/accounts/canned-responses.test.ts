@@ -56,6 +56,7 @@ describe('canned responses', () => {
     expect(await search('is_n')).to.deep.equal(['rate']);
     expect(await search('%')).to.deep.equal(['rate']);
     expect(await search('\\')).to.deep.equal([]);
+    expect(await search("o'r? :a ??")).to.deep.equal([]);
     for (const refused of ['%20', '', '%00', 'x'.repeat(256)])
       expect((await app.get(`canned_responses?search=${refused}`)).status, refused).to.be.oneOf([400, 422]);
   });

@@ -16,8 +16,10 @@ interface Listed<Row> {
 interface Props<Row extends { id: number }, Draft extends object> {
   title: string;
   caption: string;
-  /** The number of the page, in lists by pages. */
-  page?: number;
+  /** Parameters of the list, such as the number of its page: another value loads it again. */
+  inputs?: readonly unknown[];
+  /** Fields above the list that filter it. */
+  filters?: ComponentChildren;
   load: (signal: AbortSignal) => Promise<Listed<Row>>;
   columns: readonly Column<Row>[];
   form: RecordForm<Row, Draft>;
@@ -47,8 +49,8 @@ interface Removal<Row> {
 
 /** A page that lists the records of a small resource, with a dialog that creates and edits them, and their deletion. */
 export function CrudPage<Row extends { id: number }, Draft extends object>(props: Props<Row, Draft>) {
-  const { title, caption, page = 1, columns, form, empty, mayChange = isAdministrator(), children } = props;
-  const list = useLoad(props.load, [page]);
+  const { title, caption, inputs = [], filters, columns, form, empty, mayChange = isAdministrator(), children } = props;
+  const list = useLoad(props.load, inputs);
   const [edited, setEdited] = useState<Row | 'new' | null>(null);
   const actions: Column<Row> = {
     title: 'Actions',
@@ -67,6 +69,7 @@ export function CrudPage<Row extends { id: number }, Draft extends object>(props
         )
       }
     >
+      {filters && <search class="filters">{filters}</search>}
       <Show of={list}>
         {({ payload, meta }) => (
           <>

@@ -10,6 +10,8 @@ interface FormProps {
   send: () => Promise<unknown>;
   /** The text of the button. */
   submit: string;
+  /** Asked before each request; false sends nothing. */
+  mayBeSent?: () => boolean | Promise<boolean>;
   /** Start of a request that began before the form was shown. */
   since?: number | null;
   /** Content that outlives the form. Without it the person is asked before entered text is lost. */
@@ -23,7 +25,8 @@ interface FormProps {
 export type ProblemOf = (field: string) => string | undefined;
 
 /** A form with its fields, its button and the refusals of the service. */
-export function Form({ send, submit, since: sentSince = null, draft, isScratch = false, children }: FormProps) {
+export function Form(props: FormProps) {
+  const { send, submit, mayBeSent, since: sentSince = null, draft, isScratch = false, children } = props;
   const [error, setError] = useState<unknown>(null);
   const mark = useUnsaved(() => draft?.discard());
   // Not state: a form that is drawn between the input event of a box and its change event takes the choice back.
@@ -40,6 +43,7 @@ export function Form({ send, submit, since: sentSince = null, draft, isScratch =
   const fields = error instanceof ServiceError ? error.fields : new Map<string, string>();
   async function run(event: Event): Promise<void> {
     event.preventDefault();
+    if (mayBeSent && !(await mayBeSent())) return;
     setSince(Date.now());
     setError(null);
     const wasEntered = isEntered.current;

@@ -1,22 +1,32 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { sentenceOf } from '../../../shared/service-error.ts';
 import { useStore } from '../../../shared/store.ts';
-import { Form, TextField } from '../../kit/form.tsx';
+import { confirm } from '../../kit/dialog.tsx';
+import { Form } from '../../kit/form.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
 import type { Uploaded } from '../../upload.ts';
 import { draftOf, type Sent } from './drafts.ts';
 import { ChosenFiles, FilesField, Uploading } from './files-field.tsx';
+import { MessageField } from './message-field.tsx';
+import { unfilledIn } from './message-variables.ts';
 import { sendFiles } from './send-files.ts';
 import type { Message } from './transcript.ts';
+import type { Conversation } from './words.tsx';
 
 const kinds = [
   ['reply', 'Reply', 'Visible to the customer.'],
   ['note', 'Note', 'Visible to your team only.'],
 ] as const;
 
+interface Props {
+  conversation: Conversation;
+  sent: (message: Message) => void;
+}
+
 /** The field for a reply to the customer, or for a private note, with files or without. */
-export function Composer({ conversationId, sent }: { conversationId: number; sent: (message: Message) => void }) {
+export function Composer({ conversation, sent }: Props) {
+  const { id: conversationId } = conversation;
   const [draft] = useState(() => draftOf(conversationId));
   const { kind, content, files, since, uploading } = useStore(draft.state);
   const isShown = useRef(true);
@@ -40,6 +50,9 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
     return sendFiles(message, { progressed, signal: cancelling.signal });
   }
   const add = (chosen: readonly File[]): void => draft.change({ files: [...draft.state.value.files, ...chosen] });
+  const unfilled = unfilledIn(content);
+  const mayBeSent = (): boolean | Promise<boolean> =>
+    unfilled.length === 0 || confirm(`The message is sent with ${unfilled.join(', ')} as written.`);
   const [, label, hint] = kinds.find(([one]) => one === kind) ?? kinds[0];
   return (
     <div class={`panel composer for-${kind}`}>
@@ -50,16 +63,16 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
           </button>
         ))}
       </div>
-      <Form submit="Send" send={send} since={since} isScratch>
+      <Form submit="Send" send={send} since={since} mayBeSent={mayBeSent} isScratch>
         {(problemOf) => (
           <div onKeyDown={sendByKey} onPaste={(event) => addPasted(event, add)}>
-            <TextField
+            <MessageField
+              conversation={conversation}
               label={label}
-              hint={since === null ? `${hint} Ctrl+Enter sends.` : 'Sending…'}
-              rows={3}
+              hint={since === null ? `${hint} Type / for canned responses. Ctrl+Enter sends.` : 'Sending…'}
               value={content}
               onChange={(now) => draft.change({ content: now })}
-              problem={problemOf('content')}
+              problem={problemOf('content') ?? problemOfVariables(unfilled)}
             />
             <FilesField add={add} problem={problemOf('attachments') ?? problemOf('attachments[]')} />
             <ChosenFiles
@@ -72,6 +85,10 @@ export function Composer({ conversationId, sent }: { conversationId: number; sen
       </Form>
     </div>
   );
+}
+
+function problemOfVariables(unfilled: readonly string[]): string | undefined {
+  return unfilled.length === 0 ? undefined : `No value for ${unfilled.join(', ')}. Replace it before you send.`;
 }
 
 function addPasted(event: ClipboardEvent, add: (files: readonly File[]) => void): void {

@@ -59,7 +59,7 @@ function ConversationView({ conversation, changed }: ViewOptions) {
       <div class="conversation">
         <div class="talk">
           <TranscriptView transcript={transcript} traced={traced} reader={reader} />
-          <Composer conversationId={id} sent={(message) => transcript.add(message)} />
+          <Composer conversation={conversation} sent={(message) => transcript.add(message)} />
         </div>
         <div class="beside">
           <ServingPanel conversation={conversation} serving={traced.serving} changed={changed} />

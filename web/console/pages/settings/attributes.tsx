@@ -84,7 +84,7 @@ export function AttributesPage({ query }: ViewProps) {
     <CrudPage
       title="Custom attributes"
       caption="Custom attributes by key"
-      page={page}
+      inputs={[page]}
       load={(signal) => call('GET custom_attribute_definitions', { query: { page }, signal })}
       form={form}
       empty={

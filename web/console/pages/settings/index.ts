@@ -2,6 +2,7 @@ import type { Section } from '../../page-row.ts';
 import { AccountPage } from './account.tsx';
 import { AgentsPage } from './agents.tsx';
 import { AttributesPage } from './attributes.tsx';
+import { CannedResponsesPage } from './canned-responses.tsx';
 import { InboxPage } from './inbox.tsx';
 import { InboxesPage } from './inboxes.tsx';
 import { LabelsPage } from './labels.tsx';
@@ -19,6 +20,7 @@ export const settings: Section = {
     { path: '/console/settings/agents', nav: 'Agents', view: AgentsPage },
     { path: '/console/settings/teams', nav: 'Teams', view: TeamsPage },
     { path: '/console/settings/labels', nav: 'Labels', view: LabelsPage },
+    { path: '/console/settings/canned-responses', nav: 'Canned responses', view: CannedResponsesPage },
     { path: '/console/settings/attributes', nav: 'Custom attributes', view: AttributesPage },
     { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
     { path: '/console/settings/sign-ins', nav: 'Sign-ins', view: SignInsPage },

@@ -32,7 +32,7 @@ export function PlatformPage({ query }: ViewProps) {
     <CrudPage
       title="Platform"
       caption="Accounts of the service"
-      page={page}
+      inputs={[page]}
       load={(signal) => call('GET /platform/api/v1/accounts', { query: { page }, signal })}
       form={form}
       mayChange

@@ -43,7 +43,7 @@ export function SlaPoliciesPage({ query }: ViewProps) {
     <CrudPage
       title="SLA policies"
       caption="SLA policies by name"
-      page={page}
+      inputs={[page]}
       load={(signal) => call('GET sla_policies', { query: { page }, signal })}
       form={form}
       empty={

@@ -18,7 +18,7 @@ export function WebhooksPage({ query }: ViewProps) {
       <CrudPage
         title="Webhooks"
         caption="Webhooks"
-        page={page}
+        inputs={[page]}
         load={(signal) => call('GET webhooks', { query: { page }, signal })}
         form={webhookForm(setSecret)}
         empty={<EmptyState />}
