@@ -80,7 +80,11 @@ export async function deleteCannedResponse(tx: Transaction, id: number): Promise
   await deleteRows(tx.sql, CannedResponse, { id, accountId });
 }
 
+// As hexadecimal digits: the mapper takes question marks in a value of an ORDER BY for further parameters.
 function rankBy(search: string): symbol {
-  const position = (alias: string): string => `position(lower(?) in lower(${alias}.short_code))`;
-  return raw((alias: string) => `CASE ${position(alias)} WHEN 1 THEN 0 WHEN 0 THEN 2 ELSE 1 END`, [search.trim()]);
+  const hex = Buffer.from(search.trim()).toString('hex');
+  const wanted = "lower(convert_from(decode(?, 'hex'), 'UTF8'))";
+  const rank = (alias: string): string =>
+    `CASE position(${wanted} in lower(${alias}.short_code)) WHEN 1 THEN 0 WHEN 0 THEN 2 ELSE 1 END`;
+  return raw(rank, [hex]);
 }
