@@ -1,9 +1,9 @@
-import { raw } from '@mikro-orm/core';
 import type { Sql } from '../postgres/sql.ts';
 import { containing } from '../postgres/like.ts';
 import { CannedResponse } from '../records/canned-response.ts';
 import type { Transaction } from '../events/transaction.ts';
 import {
+  beginningWith,
   checkRoom,
   createRow,
   deleteRows,
@@ -43,7 +43,7 @@ export function listCannedResponses(
     ...(pattern && { $or: [{ shortCode: pattern }, { content: pattern }] }),
   };
   const byCode = { shortCode: 'asc', id: 'asc' } as const;
-  const orderBy = search === undefined ? byCode : [{ [rankBy(search)]: 'asc' as const }, byCode];
+  const orderBy = search === undefined ? byCode : [beginningWith('short_code', search.trim()), byCode];
   return listPage(sql, CannedResponse, where, { page, orderBy });
 }
 
@@ -78,13 +78,4 @@ export async function updateCannedResponse(
 export async function deleteCannedResponse(tx: Transaction, id: number): Promise<void> {
   const { accountId } = await lockOne(tx.sql, CannedResponse, { id, accountId: tx.account.id });
   await deleteRows(tx.sql, CannedResponse, { id, accountId });
-}
-
-// As hexadecimal digits: the mapper takes question marks in a value of an ORDER BY for further parameters.
-function rankBy(search: string): symbol {
-  const hex = Buffer.from(search.trim()).toString('hex');
-  const wanted = "lower(convert_from(decode(?, 'hex'), 'UTF8'))";
-  const rank = (alias: string): string =>
-    `CASE position(${wanted} in lower(${alias}.short_code)) WHEN 1 THEN 0 WHEN 0 THEN 2 ELSE 1 END`;
-  return raw(rank, [hex]);
 }

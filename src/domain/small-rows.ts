@@ -1,4 +1,4 @@
-import { LockMode, MikroORM } from '@mikro-orm/postgresql';
+import { LockMode, MikroORM, raw } from '@mikro-orm/postgresql';
 import type { EntityClass, EntityManager, FilterQuery, FindOptions, RequiredEntityData } from '@mikro-orm/postgresql';
 import { invalid, notFound } from '../errors.ts';
 import type { ChangedAttributes } from '../events/catalog.ts';
@@ -152,6 +152,19 @@ export function uniqueOr422(constraint: string, pointer: string, message: string
   return (error) => {
     throw brokenUniqueConstraint(error) === constraint ? invalid(pointer, 'unique', message) : error;
   };
+}
+
+/**
+ * Returns an order of a search: rows whose column begins with the text in any case, then those that contain it, then the
+ * others. It stands in an `orderBy` that is a list.
+ */
+export function beginningWith(column: string, text: string): Record<symbol, 'asc'> {
+  // As hexadecimal digits: the mapper takes question marks in a value of an ORDER BY for further parameters.
+  const hex = Buffer.from(text).toString('hex');
+  const wanted = "lower(convert_from(decode(?, 'hex'), 'UTF8'))";
+  const rank = (alias: string): string =>
+    `CASE position(${wanted} in lower(${alias}.${column})) WHEN 1 THEN 0 WHEN 0 THEN 2 ELSE 1 END`;
+  return { [raw(rank, [hex])]: 'asc' };
 }
 
 let orm: MikroORM | null = null;
