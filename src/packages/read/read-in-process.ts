@@ -187,10 +187,10 @@ function startProcess(args: readonly string[], folders: readonly string[] = []):
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     '--disable-sigusr1',
-    // The guard pages of WebAssembly would exceed the limit on address space.
-    '--disable-wasm-trap-handler',
-    // esbuild runs for an instant only: compiling it with optimizations would take ten times as long.
+    // esbuild runs for an instant only: compiling it with optimizations would take ten times as long, and most of its
+    // functions are never called, so that each is checked when it is.
     '--liftoff-only',
+    '--wasm-lazy-validation',
     `--wasm-max-mem-pages=${bundlerPages}`,
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
