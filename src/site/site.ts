@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { bundlerFlags } from '../packages/read/bundler-flags.ts';
 import { belongsToSite, layout, pageAt } from './layout.ts';
 import { readSite, type SiteFile, type SiteFiles } from './site-file.ts';
 import { hashSources } from './sources.ts';
@@ -20,7 +21,7 @@ interface Built {
 }
 
 const run = promisify(execFile);
-const flags = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'];
+const flags = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning', ...bundlerFlags];
 const buildMs = 60_000;
 const maxBytes = 32 * 1024 * 1024;
 

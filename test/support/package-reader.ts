@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { bundlerFlags } from '../../src/packages/read/bundler-flags.ts';
 import type { Answer, PackageReader } from '../../src/packages/read/read-in-process.ts';
 import { closeAtEnd } from './leaks.ts';
 
@@ -9,6 +10,7 @@ export type ReadRequest = { id: number; directory: string } | { id: number; arch
 export type ReadReply = { id: number; answer: Answer | null };
 
 const program = fileURLToPath(new URL('package-reader-process.ts', import.meta.url));
+const flags = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning', ...bundlerFlags];
 
 let shared: { child: ChildProcess; waiting: Map<number, (reply: ReadReply) => void> } | null = null;
 let lastId = 0;
@@ -34,7 +36,7 @@ async function ask(what: { directory: string } | { archive: string; limits: obje
 }
 
 function start(): NonNullable<typeof shared> {
-  const child = fork(program, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(program, { execArgv: flags, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const waiting = new Map<number, (reply: ReadReply) => void>();
   child.on('message', (reply: ReadReply) => {
     waiting.get(reply.id)?.(reply);

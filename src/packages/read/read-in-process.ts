@@ -8,6 +8,7 @@ import { printable } from '../../lib/text/printable.ts';
 import { childCode } from '../../sandbox/stripped-code.ts';
 import { limitedCommand } from '../../sandbox/child-limits.ts';
 import { packagePaths, residentMb } from '../../sandbox/child-process.ts';
+import { bundlerFlags } from './bundler-flags.ts';
 import { maxReaderLineBytes, parseReaderMessage } from './reader-message.ts';
 import type { ReaderMessage } from './reader-message.ts';
 import type { ArchiveBounds } from '../archive/unpack.ts';
@@ -187,10 +188,7 @@ function startProcess(args: readonly string[], folders: readonly string[] = []):
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     '--disable-sigusr1',
-    // esbuild runs for an instant only: compiling it with optimizations would take ten times as long, and most of its
-    // functions are never called, so that each is checked when it is.
-    '--liftoff-only',
-    '--wasm-lazy-validation',
+    ...bundlerFlags,
     `--wasm-max-mem-pages=${bundlerPages}`,
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
