@@ -4,6 +4,7 @@
 //   npm test -- --changed [REF]        what changes since REF (the last commit unless named) concern, within three minutes
 //   npm test -- test/api --grep label  files by part of their path; tests by title
 //   npm test -- --record               also writes test/durations.json, by which files are dealt
+//   npm test -- --retry test/api       runs files that failed once more, alone, as a run of everything does
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,12 +16,21 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const recorded = join(root, 'test/durations.json');
 const detailed = join(root, 'node_modules/.cache/switchboard');
 const slowestShown = 20;
+/** Characters of a reason in the list at the end, so that a log which keeps only its end names every failure. */
+const maxReason = 300;
+/** Files that are run again; when more have failed, it is not the machine that was busy. */
+const maxRetried = 8;
 /** Assumed duration of a file that is not recorded: it begins early, because it could be a long one. */
 const unknownSeconds = 20;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { grep: { type: 'string', short: 'g' }, changed: { type: 'boolean' }, record: { type: 'boolean' } },
+  options: {
+    grep: { type: 'string', short: 'g' },
+    changed: { type: 'boolean' },
+    record: { type: 'boolean' },
+    retry: { type: 'boolean' },
+  },
 });
 const seconds = JSON.parse(readFileSync(recorded, 'utf8')) as Record<string, number>;
 const secondsOf = (file: string): number => seconds[file] ?? unknownSeconds;
@@ -43,16 +53,16 @@ function chooseFiles(): string[] {
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const begun = performance.now();
 const files = chooseFiles();
-const reports: FileReport[] = [];
+let reports: FileReport[] = [];
 const problems: string[] = [];
 /** A line for each failed test, repeated at the end: tools that shorten a long output keep its end. */
 const failures: string[] = [];
 
 function show(message: Report): void {
   if (message.kind === 'failed') {
-    const line = `  FAILED ${message.file}: ${message.title}\n    ${message.reason}`;
-    failures.push(line);
-    return console.log(line);
+    const title = `  FAILED ${message.file}: ${message.title}`;
+    failures.push(`${title}\n    ${message.reason.slice(0, maxReason)}`);
+    return console.log(`${title}\n    ${message.reason}`);
   }
   if (message.kind === 'skipped') return console.log(`  skipped ${message.file}: ${message.title}`);
   if (message.kind === 'ended') return void (message.problem !== null && problems.push(message.problem));
@@ -77,6 +87,19 @@ function showSlowest(): void {
   }
 }
 
+/** Runs each file that has failed once more, alone; its second result counts, and the first one is still printed. */
+async function retryFailed(): Promise<string[]> {
+  const failed = reports.filter((report) => report.failed > 0);
+  if (failed.length === 0 || failed.length > maxRetried) return [];
+  console.log(`\n${failed.length} files failed: each runs once more, alone`);
+  reports = reports.filter((report) => report.failed === 0);
+  const first = failures.splice(0);
+  for (const { file } of failed) await runFiles({ files: [file], options, onMessage: show });
+  const failedAgain = new Set(reports.filter((report) => report.failed > 0).map(({ file }) => file));
+  for (const report of failed) if (!failedAgain.has(report.file)) console.log(report.failures);
+  return first.filter((line) => failed.some(({ file }) => !failedAgain.has(file) && line.includes(` ${file}: `)));
+}
+
 function writeTimes(): void {
   mkdirSync(detailed, { recursive: true });
   writeFileSync(join(detailed, 'test-times.json'), JSON.stringify(reports, null, 1));
@@ -87,11 +110,15 @@ function writeTimes(): void {
 }
 
 console.log(`${files.length} test files`);
-await runFiles({ files, options: { grep: values.grep ?? null }, onMessage: show });
+const options = { grep: values.grep ?? null };
+await runFiles({ files, options, onMessage: show });
+const isWhole = positionals.length === 0 && !values.changed;
+const unsteady = (values.retry ?? isWhole) ? await retryFailed() : [];
 showSlowest();
 writeTimes();
 for (const report of reports.filter(({ failed }) => failed > 0)) console.log(report.failures);
 for (const problem of problems) console.log(`After the tests: ${problem}`);
+if (unsteady.length > 0) console.log(`\nUnsteady, these passed when their file ran again:\n${unsteady.join('\n')}`);
 if (failures.length > 0) console.log(`\n${failures.join('\n')}`);
 const sum = (of: 'passed' | 'failed'): number => reports.reduce((total, report) => total + report[of], 0);
 const [passed, failed] = [sum('passed'), sum('failed') + problems.length];

@@ -64,6 +64,30 @@ describe('npm test', () => {
     expect(lines.at(-1)).to.equal('2 passed, 2 failed');
   });
 
+  it('runs files that failed once more, alone, and says which of them passed then', () => {
+    const marker = JSON.stringify(join(folder, 'has-failed'));
+    const unsteady = write(
+      'unsteady.test.ts',
+      `import { existsSync, writeFileSync } from 'node:fs';
+      it('passes the second time', () => {
+        if (existsSync(${marker})) return;
+        writeFileSync(${marker}, '');
+        throw new Error('at first');
+      });`,
+    );
+    const { status, lines } = run('--retry', unsteady, failing, passing);
+    expect(status).to.equal(1);
+    expect(lines).to.include('2 files failed: each runs once more, alone');
+    const told = lines.indexOf('Unsteady, these passed when their file ran again:');
+    expect(lines[told + 1]).to.match(/FAILED .*unsteady\.test\.ts: passes the second time$/);
+    expect(lines[told + 2]).to.equal('    at first');
+    expect(lines.filter((line) => line.includes('FAILED') && line.endsWith('failing.test.ts: fails'))).to.have.length(
+      3,
+    );
+    expect(lines.at(-1)).to.equal('3 passed, 1 failed');
+    expect(run('--retry', unsteady).status).to.equal(0);
+  }).timeout(120_000);
+
   it('fails where tests leave something open, or where none ran', () => {
     expect(run(leaving).lines.slice(-4).join('\n')).to.match(
       /The tests left open: 1 × TCPServerWrap[^]*1 passed, 1 failed/,

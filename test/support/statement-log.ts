@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 
-type Statement = string | { text: string } | { texts: string[] };
+type Statement = string | { text: string } | Batch;
+type Batch = { texts: string[]; handleReadyForQuery: (...given: unknown[]) => unknown };
 type Query = (this: unknown, statement: Statement, values?: unknown, done?: unknown) => unknown;
 
 // Statements that a process sends at any time by itself.
@@ -27,12 +28,14 @@ export class StatementLog {
   }
 
   #take(statement: Statement): void {
-    for (const [pattern, resolve] of this.#awaited) if (pattern.test(spaced(textsOf(statement).join(' ')))) resolve();
+    for (const [pattern, resolve] of this.#awaited) {
+      if (pattern.test(spaced(textsOf(statement).join(' ')))) whenAnswered(statement, resolve);
+    }
     if (this.#taking) this.#taken.push(textsOf(statement));
   }
 
-  /** Resolves when a statement is sent that matches, with whitespace collapsed. */
-  async next(pattern: RegExp): Promise<void> {
+  /** Resolves when a statement that matches, with whitespace collapsed, is answered: on a busy machine long after it is sent. */
+  async nextAnswered(pattern: RegExp): Promise<void> {
     await new Promise<void>((resolve) => this.#awaited.set(pattern, resolve));
     this.#awaited.delete(pattern);
   }
@@ -57,6 +60,15 @@ export class StatementLog {
   close(): void {
     this.#prototype.query = this.#query;
   }
+}
+
+function whenAnswered(statement: Statement, resolve: () => void): void {
+  if (typeof statement === 'string' || !('texts' in statement)) return resolve();
+  const ready = statement.handleReadyForQuery.bind(statement);
+  statement.handleReadyForQuery = (...given) => {
+    ready(...given);
+    resolve();
+  };
 }
 
 function spaced(text: string): string {
