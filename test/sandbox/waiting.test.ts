@@ -65,8 +65,9 @@ describe('sandbox: runs that wait for the service', () => {
     await run('');
     const { promise: opened, resolve: open } = Promise.withResolvers<void>();
     const held: HostCall = (input) => opened.then(() => input);
+    const patient = { ...defaultLimits, wallMs: 120_000 };
     const waiting = Array.from({ length: 200 }, () =>
-      run(`ctx.note(await ctx.call('held', 'there'))`, { hostCalls: { held } }),
+      run(`ctx.note(await ctx.call('held', 'there'))`, { hostCalls: { held }, limits: patient }),
     );
     while (sandbox.queued > 0) await wait(5);
     // They wait until this one is over.
