@@ -57,19 +57,24 @@ interface Row {
 const columns = 'id, action, state, count, done, failed, created_at';
 
 const insertStatement = `
-  INSERT INTO bulk_actions (account_id, webhook_id, action, selected, as_pending, count, failed, requested_by)
-  VALUES ($1, $2, $3, $4, $5, cardinality($4::bigint[]) + $6::integer, $6, $7)
-  ON CONFLICT (account_id, webhook_id, action) WHERE state = 'running' DO NOTHING RETURNING id`;
+  WITH made AS (
+    INSERT INTO bulk_actions (account_id, webhook_id, action, selected, as_pending, count, failed, requested_by)
+    VALUES ($1, $2, $3, $4, $5, cardinality($4::bigint[]) + $6::integer, $6, $7)
+    ON CONFLICT (account_id, webhook_id, action) WHERE state = 'running' DO NOTHING RETURNING id
+  )
+  SELECT id, true AS is_new FROM made UNION ALL SELECT id, false FROM bulk_actions
+  WHERE account_id = $1 AND webhook_id = $2 AND action = $3 AND state = 'running' AND NOT EXISTS (SELECT FROM made)`;
 
-/** Stores a bulk action; returns its id, null while another one of the webhook does the same. */
+/** Stores a bulk action of a locked webhook; returns its id, or that of another one of the webhook that does the same. */
 export async function insertBulkAction(
   sql: Sql,
   accountId: number,
   { webhookId, action, ids, asPending, failed, by }: NewBulkAction,
-): Promise<number | null> {
+): Promise<{ id: number; isNew: boolean }> {
   const values = [accountId, webhookId, action, ids, asPending, failed, JSON.stringify(by)];
-  const [made] = await sql<{ id: number }>(insertStatement, values);
-  return made?.id ?? null;
+  const [row] = await sql<{ id: number; is_new: boolean }>(insertStatement, values);
+  if (!row) throw new Error('The bulk action was neither made nor found');
+  return { id: row.id, isNew: row.is_new };
 }
 
 const takeStatement = `

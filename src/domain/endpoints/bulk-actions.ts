@@ -51,7 +51,7 @@ export async function beginBulkAction(
   if (!selected) throw invalid('/filter', 'range', tooMuch);
   const ids = action === 'resend' ? newestOfEvents(selected) : selected.map(({ id }) => id);
   const state = 'filter' in selection ? selection.filter.state : null;
-  const id = await insertBulkAction(tx.sql, tx.account.id, {
+  const { id, isNew } = await insertBulkAction(tx.sql, tx.account.id, {
     webhookId,
     action,
     ids,
@@ -59,8 +59,8 @@ export async function beginBulkAction(
     failed: selected.length - ids.length,
     by: personOf(tx.actor),
   });
-  if (id === null) {
-    const message = `Another bulk action of this webhook is running: wait for its end, or stop it (action ${action})`;
+  if (!isNew) {
+    const message = `Bulk action ${id} of this webhook is running: wait for its end, or stop it (action ${action})`;
     throw new ApiError(409, 'bulk_running', message);
   }
   await goOn(tx, { id, webhookId });

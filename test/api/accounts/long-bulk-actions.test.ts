@@ -30,6 +30,8 @@ describe('a bulk action of more than one batch', function () {
     const [won, lost] = both.toSorted((one, other) => one.status - other.status);
     expect(won!.body).to.include({ count, state: 'running' });
     expect([lost!.status, lost!.body.code]).to.deep.equal([409, 'bulk_running']);
+    // The number by which it is found, or stopped, by somebody else.
+    expect(lost!.body.error).to.include(`Bulk action ${won!.body.id} of this webhook is running`);
     expect(await read(webhook, won!.body)).to.include({ count, done: batch, failed: 0, state: 'running' });
     expect(await resent(webhook)).to.equal(batch);
     await sending.app.query(

@@ -1,6 +1,5 @@
+import type { ComponentChildren } from 'preact';
 import type { Query } from '../../../shared/call.ts';
-import { IdField, MomentField, numberIn, TextField } from '../../kit/filter-fields.tsx';
-import { ChoiceField } from '../../kit/form.tsx';
 import { useReloadOn } from '../../kit/live.ts';
 import { Show } from '../../kit/load.tsx';
 import { More, useParts, type Growing, type Part } from '../../kit/more.tsx';
@@ -9,21 +8,10 @@ import { Table, type Column } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { setQuery } from '../../router.ts';
 import { deliveryAddress } from '../../shared-webhook.ts';
-import {
-  deliveredEvents,
-  errorClasses,
-  Conversation,
-  errorInWords,
-  isUnderWay,
-  Receiver,
-  State,
-  states,
-  type Delivery,
-} from './states.tsx';
+import { filterNames, LogFilters } from './log-filters.tsx';
+import { Conversation, errorInWords, isUnderWay, Receiver, State, type Delivery } from './states.tsx';
 
 type Wanted = Partial<Query<'GET deliveries'>>;
-
-const names = ['state', 'event', 'status_code', 'error_class', 'q', 'conversation_id', 'since', 'until'] as const;
 
 /** The deliveries that the query of the address asks for; they are looked at again while one of them is under way. */
 export function useDeliveries(
@@ -31,7 +19,7 @@ export function useDeliveries(
   load: (wanted: Wanted, signal?: AbortSignal) => Promise<Part<Delivery>>,
   inputs: readonly unknown[] = [],
 ): Growing<Delivery> {
-  const given = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]));
+  const given = Object.fromEntries(filterNames.map((name) => [name, query.get(name) ?? undefined]));
   // Invalid values in the address are refused by the service, whose message is shown.
   const wanted = given as unknown as Wanted;
   const deliveries = useParts<Delivery>(
@@ -53,14 +41,17 @@ interface Props {
   deliveries: Growing<Delivery>;
   /** Names of the receivers, where they are of several. */
   receivers?: ReadonlyMap<number, string>;
+  /** Actions on what the filters select, and their progress. */
+  actions?: ComponentChildren;
 }
 
 /** A log of deliveries, with its filters. */
-export function DeliveryLog({ query, deliveries, receivers }: Props) {
-  const isFiltered = names.some((name) => query.has(name));
+export function DeliveryLog({ query, deliveries, receivers, actions }: Props) {
+  const isFiltered = filterNames.some((name) => query.has(name));
   return (
     <>
-      <Filters query={query} />
+      <LogFilters query={query} />
+      {actions}
       <Show of={deliveries}>
         {({ payload, meta }) => (
           <>
@@ -85,50 +76,12 @@ export function DeliveryLog({ query, deliveries, receivers }: Props) {
   );
 }
 
-function Filters({ query }: { query: URLSearchParams }) {
-  return (
-    <search class="filters">
-      <ChoiceField
-        label="State"
-        value={query.get('state') ?? ''}
-        onChange={(state) => setQuery({ state })}
-        options={[['', 'All'], ...states.map((state) => [state, state] as const)]}
-      />
-      <ChoiceField
-        label="Event"
-        value={query.get('event') ?? ''}
-        onChange={(event) => setQuery({ event })}
-        options={[['', 'All'], ...deliveredEvents.map((event) => [event, event] as const)]}
-      />
-      <IdField
-        label="Status code"
-        value={query.get('status_code')}
-        onChange={(status) => setQuery({ status_code: status })}
-      />
-      <ChoiceField
-        label="Error"
-        value={query.get('error_class') ?? ''}
-        onChange={(error) => setQuery({ error_class: error })}
-        options={[['', 'All'], ...errorClasses.map((error) => [error, errorInWords(error)] as const)]}
-      />
-      <TextField label="Response contains" value={query.get('q')} onChange={(q) => setQuery({ q })} />
-      <IdField
-        label="Conversation"
-        value={query.get('conversation_id')}
-        onChange={(id) => setQuery({ conversation_id: id })}
-      />
-      <MomentField label="Since" value={numberIn(query, 'since')} onChange={(since) => setQuery({ since })} />
-      <MomentField label="Until" value={numberIn(query, 'until')} onChange={(until) => setQuery({ until })} />
-    </search>
-  );
-}
-
 function EmptyState({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) return <p>No deliveries yet. They appear here when an event happens or you send a test.</p>;
   return (
     <>
       <p>No deliveries match these filters.</p>
-      <button type="button" onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, null])))}>
+      <button type="button" onClick={() => setQuery(Object.fromEntries(filterNames.map((name) => [name, null])))}>
         Clear filters
       </button>
     </>

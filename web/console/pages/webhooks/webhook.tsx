@@ -8,6 +8,7 @@ import { useRepeat } from '../../kit/repeat.ts';
 import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { call } from '../../session.ts';
+import { BulkButtons, BulkProgress } from './bulk-action.tsx';
 import { DeliveryLog, useDeliveries } from './delivery-log.tsx';
 import { ways } from './credentials.tsx';
 import { filterInWords } from './event-filter.tsx';
@@ -43,6 +44,7 @@ export function WebhookPage({ parameters, query }: ViewProps) {
     await Promise.all([webhook.reload(), health.reload(), secrets.reload(), shares.reload(), deliveries.reload()]);
   };
   const recovery = Number(query.get('recovery'));
+  const bulk = Number(query.get('bulk'));
   return (
     <Page
       title={webhook.value ? nameOf(webhook.value) : 'Webhook'}
@@ -88,7 +90,16 @@ export function WebhookPage({ parameters, query }: ViewProps) {
             <h2>Developer links</h2>
             <SharedLinks webhookId={id} shares={shares} />
             <h2>Deliveries</h2>
-            <DeliveryLog query={query} deliveries={deliveries} />
+            <DeliveryLog
+              query={query}
+              deliveries={deliveries}
+              actions={
+                <>
+                  <BulkButtons webhookId={id} query={query} begun={() => void again()} />
+                  {bulk > 0 && <BulkProgress key={bulk} webhookId={id} id={bulk} moved={again} />}
+                </>
+              }
+            />
             {isEdited && (
               <RecordDialog
                 form={form}
