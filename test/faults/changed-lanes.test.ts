@@ -86,6 +86,25 @@ describe('a lane that changes behind the snapshot of a statement', function () {
     expect((await bench.claim()).map(({ laneId }) => laneId)).to.deep.equal([changed.laneId]);
   });
 
+  it('is known to be due again for what came after the clock of the transaction that writes its result', async () => {
+    await change(contacts[1], 'Answered');
+    const claimed = await bench.claim();
+    const due = await bench.transaction(async (sql) => {
+      // The time of a transaction is that of its begin, however late its statements come.
+      await sql('SELECT now()');
+      await change(contacts[1], 'Meanwhile');
+      return finishFreeDeliveries(
+        sql,
+        claimed.map((one) => bench.resultOf(one)),
+        holdAttempts,
+      );
+    });
+    expect(due.map(({ isReleased, isDue }) => ({ isReleased, isDue }))).to.deep.equal([
+      { isReleased: true, isDue: true },
+    ]);
+    expect((await bench.claim()).map(({ laneId }) => laneId)).to.deep.equal(claimed.map(({ laneId }) => laneId));
+  });
+
   it('is due for what has come into it while what was before is cancelled', async () => {
     const { body: webhook } = await bench.app.post('webhooks', {
       url: 'http://127.0.0.1:9/hook',

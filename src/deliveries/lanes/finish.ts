@@ -53,6 +53,8 @@ const cancelledBy = `coalesce(
 
 // Writes the deliveries in `result` whose lanes are in `free`. `going` are expressions that take the next deliveries of
 // some lanes, and `released` is a condition for the other lanes.
+// now() is the beginning of the transaction: what came into a lane after it, and is seen, is due by the clock alone. Who wrote it
+// has called already, while the lane was leased.
 const expressions = ({ going = '', released = '' } = {}): string => `
   finished AS (
     UPDATE deliveries d SET lease_token = NULL, last_status = r.status, last_error = r.error_code,
@@ -82,7 +84,8 @@ const expressions = ({ going = '', released = '' } = {}): string => `
       UNION ALL SELECT free.id, free.token, NULL, NULL, NULL, NULL, NULL FROM free
       WHERE free.id <> ALL (ARRAY(SELECT lane_id FROM finished))) f
     CROSS JOIN LATERAL ${dueAfterFinish('$11')} due
-    WHERE lanes.id = f.lane_id RETURNING lanes.id, f.token, f.id AS delivery_id, coalesce(lanes.due_at <= now(), false) AS is_due
+    WHERE lanes.id = f.lane_id
+    RETURNING lanes.id, f.token, f.id AS delivery_id, coalesce(lanes.due_at <= clock_timestamp(), false) AS is_due
   )`;
 
 // The whole is one statement, so that no trip is made under the lanes' locks. A lane that another transaction changed
