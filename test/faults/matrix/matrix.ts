@@ -1,5 +1,6 @@
 import { clients } from './clients.ts';
 import { clocks } from './clocks.ts';
+import { engineOff } from './engine-off.ts';
 import { manyEngines } from './engines.ts';
 import { everything } from './everything.ts';
 import type { DatabaseFault, Fault } from './fault.ts';
@@ -17,9 +18,10 @@ const all = [
   ...unreachableReceivers,
   ...clocks,
   ...clients,
+  engineOff,
 ];
 
-/** Every fault, F1 to F20, all at once, and none for long. */
+/** Every fault, F1 to F21, all at once, and none for long. */
 export const faults: readonly (Fault | DatabaseFault)[] = [
   ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
   everything,
