@@ -78,12 +78,15 @@ export class TestApp {
   readonly app: App;
   readonly databaseUrl: string;
   readonly url: string;
+  /** Whether it makes what is due by itself. */
+  readonly hasEngine: boolean;
   #lastEvent = 0;
 
-  private constructor(app: App, databaseUrl: string, url: string) {
+  private constructor(app: App, { databaseUrl, url, hasEngine }: Pick<TestApp, 'databaseUrl' | 'url' | 'hasEngine'>) {
     this.app = app;
     this.databaseUrl = databaseUrl;
     this.url = url;
+    this.hasEngine = hasEngine;
   }
 
   static async start(options: TestAppOptions = {}): Promise<TestApp> {
@@ -122,7 +125,8 @@ export class TestApp {
     });
     const { port } = await app.listen();
     await app.start();
-    return new TestApp(app, databaseUrl, `http://127.0.0.1:${port}`);
+    const url = `http://127.0.0.1:${port}`;
+    return new TestApp(app, { databaseUrl, url, hasEngine: options.engine !== false });
   }
 
   /** Calls an operation; a path without a leading slash is relative to account 1. */
