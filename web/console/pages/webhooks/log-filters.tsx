@@ -33,8 +33,8 @@ export function filterIn(query: URLSearchParams): LogFilter {
   });
   const values = set.map(([name, text]) => [name, numbers.includes(name) ? Number(text) : text] as const);
   return {
-    query: Object.fromEntries(set) as LogFilter['query'],
-    body: Object.fromEntries(values) as LogFilter['body'],
+    query: Object.fromEntries(set),
+    body: Object.fromEntries(values),
     isEmpty: set.length === 0,
   };
 }
