@@ -54,10 +54,5 @@ export const engineOff: Fault = {
     trial.check(count === writers, `${count} failing deliveries were retried, not ${writers}`);
     await client.need('POST', `webhooks/${away.id}/retry`);
     await until('everything is delivered', async () => (await trial.pending()) === 0);
-    const [attempts] = await trial.rows<{ most: number }>(
-      `SELECT max(attempt)::int AS most FROM deliveries WHERE endpoint_kind = 'webhook' AND endpoint_id = $1`,
-      [asking.id],
-    );
-    trial.check(attempts?.most === 2, `a delivery took ${attempts?.most} attempts`);
   },
 };
