@@ -637,6 +637,10 @@ content?: string
  */
 export type Files = string[]
 /**
+ * Records that a custom filter finds.
+ */
+export type FilterType = ("conversation" | "contact" | "report")
+/**
  * `resend`: each delivery is sent again at once, like one delivery. `cancel`: those that wait are not sent.
  */
 export type BulkActionKind = ("resend" | "cancel")
@@ -1136,6 +1140,17 @@ export type WebhookWithSecret = (WebhookShape & {
  * Standard Webhooks signing secret, whsec_… .
  */
 secret: string
+})
+/**
+ * A query that an agent keeps by a name; the console shows those of conversations as saved views.
+ */
+export type CustomFilter = (AccountRecordShape & {
+name: string
+filter_type: FilterType
+/**
+ * As the caller stored it.
+ */
+query: Attributes
 })
 /**
  * A delivery with everything that was sent and answered.
@@ -1730,6 +1745,9 @@ export interface Schemas {
 "requests/conversation.toggle-status": ToggleStatus
 "requests/conversation.update": UpdateConversation
 "requests/conversation.with-files": CreateConversationWithFiles
+"requests/custom-filter.create": CreateCustomFilter
+"requests/custom-filter.list.query": ListCustomFiltersQuery
+"requests/custom-filter.update": UpdateCustomFilter
 "requests/delivery.bulk": ActOnDeliveries
 "requests/delivery.count.query": CountDeliveriesQuery
 "requests/delivery.list.query": ListDeliveriesQuery
@@ -1826,6 +1844,8 @@ export interface Schemas {
 "resources/conversation": Conversation
 "resources/created-contact": CreatedContact
 "resources/created-webhook": CreatedWebhook
+"resources/custom-filter-list": CustomFilterList
+"resources/custom-filter": CustomFilter
 "resources/delivery-count": DeliveryCount
 "resources/delivery-detail": DeliveryWithAttempts
 "resources/delivery-list": DeliveryList
@@ -3063,6 +3083,58 @@ priority?: ("urgent" | "high" | "medium" | "low" | null)
 sla_policy_id?: NullableId
 additional_attributes?: GivenAttributes
 custom_attributes?: GivenAttributes
+[k: string]: unknown
+}
+/**
+ * A query, and the name by which the caller finds it.
+ */
+export interface CreateCustomFilter {
+name: string
+/**
+ * Default: `conversation`.
+ */
+filter_type?: FilterType
+/**
+ * The same as `filter_type`, which goes first.
+ */
+type?: FilterType
+/**
+ * An object of at most 8 KB, stored as it is.
+ */
+query: {
+[k: string]: unknown
+}
+[k: string]: unknown
+}
+/**
+ * Which custom filters.
+ */
+export interface ListCustomFiltersQuery {
+/**
+ * Default: `conversation`.
+ */
+filter_type?: FilterType
+[k: string]: unknown
+}
+/**
+ * What to change of a custom filter.
+ */
+export interface UpdateCustomFilter {
+name?: string
+/**
+ * Default: `conversation`.
+ */
+filter_type?: FilterType
+/**
+ * The same as `filter_type`, which goes first.
+ */
+type?: FilterType
+/**
+ * An object of at most 8 KB, stored as it is.
+ */
+query?: {
+[k: string]: unknown
+}
 [k: string]: unknown
 }
 /**
@@ -4459,6 +4531,13 @@ total_pages: number
  */
 exact?: false
 }
+}
+/**
+ * The caller's custom filters of a type, by name.
+ */
+export interface CustomFilterList {
+payload: CustomFilter[]
+meta: PageMeta
 }
 /**
  * How many deliveries a filter finds.

@@ -5,6 +5,7 @@ import { agentRoutes } from './accounts/people/agents.ts';
 import { articleRoutes } from './accounts/articles.ts';
 import { attributeDefinitionRoutes } from './accounts/attribute-definitions.ts';
 import { cannedResponseRoutes } from './accounts/canned-responses.ts';
+import { customFilterRoutes } from './accounts/custom-filters.ts';
 import { clientRoutes } from './public/clients.ts';
 import { mergeRoutes } from './accounts/contacts/merges.ts';
 import { contactRoutes } from './accounts/contacts/contacts.ts';
@@ -63,6 +64,7 @@ export const routes: readonly Route[] = [
   ...invitationRoutes,
   ...articleRoutes,
   ...cannedResponseRoutes,
+  ...customFilterRoutes,
   ...slaPolicyRoutes,
   ...attributeDefinitionRoutes,
   ...webhookRoutes,

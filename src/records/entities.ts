@@ -5,6 +5,7 @@ import { AgentBot } from './bots/agent-bot.ts';
 import { Article } from './article.ts';
 import { AttributeDefinition } from './attribute-definition.ts';
 import { CannedResponse } from './canned-response.ts';
+import { CustomFilter } from './custom-filter.ts';
 import { Contact } from './contacts/contact.ts';
 import { Inbox } from './inbox.ts';
 import { Invitation } from './invitation.ts';
@@ -23,6 +24,7 @@ export const entities = [
   Article,
   AttributeDefinition,
   CannedResponse,
+  CustomFilter,
   Contact,
   Inbox,
   Invitation,

@@ -52,6 +52,9 @@ function unassigning(body: (home: Tenant) => Promise<Record<string, unknown>>): 
 export const accountEvents: Record<string, EventCase[]> = {
   'PATCH /api/v1/accounts/:account_id': always,
   'POST inboxes': always,
+  'POST custom_filters': always,
+  'PATCH custom_filters/:id': always,
+  'DELETE custom_filters/:id': once,
   'POST articles/import': always,
   'POST runs/:id/replay': always,
   'POST agent_bots/:id/try': always,

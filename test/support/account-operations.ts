@@ -109,6 +109,12 @@ export const accountOperations: Record<string, Prepare> = {
   'PATCH labels/:id': on(newLabel, ({ maker }) => ({ description: maker.text('description') })),
   'DELETE labels/:id': on(newLabel),
 
+  'GET custom_filters': nothing,
+  'GET custom_filters/:id': ({ customFilter }) => ({ at: { id: customFilter } }),
+  'POST custom_filters': ({ maker }) => ({ body: { name: maker.text('view'), query: { q: maker.text('value') } } }),
+  'PATCH custom_filters/:id': on(({ maker }) => maker.customFilter(), renamed),
+  'DELETE custom_filters/:id': on(({ maker }) => maker.customFilter()),
+
   'GET teams': nothing,
   'GET teams/:id': presentTeam,
   'POST teams': (home) => ({ body: renamed(home) }),

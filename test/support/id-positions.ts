@@ -77,6 +77,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   agents: ({ member }) => member.id,
   bulk: ({ bulk }) => bulk,
   contacts: ({ contact }) => contact,
+  custom_filters: ({ customFilter }) => customFilter,
   conversations: ({ conversation }) => conversation,
   deliveries: ({ delivery }) => delivery,
   events: ({ event }) => event,

@@ -88,6 +88,10 @@ export class Maker {
     return this.call('POST', 'labels', { title: this.text('label').toLowerCase().replaceAll(' ', '-') });
   }
 
+  customFilter(): Promise<number> {
+    return this.post('custom_filters', { name: this.text('view'), query: { status: this.text('value') } });
+  }
+
   slaPolicy(): Promise<number> {
     return makeSmall(this, 'sla_policies');
   }

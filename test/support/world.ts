@@ -65,6 +65,8 @@ export interface Tenant {
   event: number;
   label: { id: number; title: string };
   slaPolicy: number;
+  /** A custom filter of the account's administrator. */
+  customFilter: number;
   /** The small resources, by kind. */
   small: Record<string, number>;
   webhook: number;
@@ -97,6 +99,7 @@ const steps: Step[] = [
     const small = await makeEachSmall(maker);
     return { small, slaPolicy: small['sla_policies']! };
   },
+  async ({ maker }) => ({ customFilter: await maker.customFilter() }),
   async ({ maker }) => ({ webhook: await maker.webhook() }),
   async ({ maker }) => ({ contact: await maker.contact() }),
   async ({ maker, contact }) => ({ note: await maker.note(contact) }),

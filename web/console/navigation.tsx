@@ -1,10 +1,15 @@
+import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
 import { sentenceOf } from '../shared/service-error.ts';
 import { toast } from './kit/toast.tsx';
 import { goToAccount, place } from './router.ts';
+import { addressOf, loadSavedViews, savedViews, viewAt } from './saved-views.ts';
 import { sections } from './sections.ts';
 import { live, mayOpen, signOut, type Membership, type Profile } from './session.ts';
+
+/** Saved views stand below the list that they filter. */
+const conversations = '/console/conversations';
 
 interface Props {
   profile: Profile;
@@ -13,9 +18,16 @@ interface Props {
 
 /** The console's navigation: links to the views that the person may open, who that is, and the way out. */
 export function Navigation({ profile, account }: Props) {
-  const { path } = useStore(place);
+  const { path, query } = useStore(place);
+  const views = useStore(savedViews);
+  const view = path === conversations ? viewAt(query, views) : undefined;
   const nav = useRef<HTMLElement>(null);
-  useEffect(() => showPresent(nav.current), [path]);
+  useEffect(() => showPresent(nav.current), [path, view]);
+  useEffect(() => {
+    savedViews.set([]);
+    // The navigation is of use without them.
+    if (account) loadSavedViews().catch(() => undefined);
+  }, [profile.id, account?.id]);
   const shown = sections.flatMap(({ title, rows }) => {
     const links = rows.filter((row) => row.nav && mayOpen(row));
     return links.length > 0 ? [{ title, links }] : [];
@@ -31,9 +43,24 @@ export function Navigation({ profile, account }: Props) {
             <div key={title} role="group" aria-label={title}>
               <p class="group">{title}</p>
               {links.map((row) => (
-                <a key={row.path} href={row.path} aria-current={isAt(path, row.path) ? 'page' : undefined}>
-                  {row.nav}
-                </a>
+                <Fragment key={row.path}>
+                  <a href={row.path} aria-current={isAt(path, row.path) && !view ? 'page' : undefined}>
+                    {row.nav}
+                  </a>
+                  {row.path === conversations &&
+                    views.map((one) => (
+                      <a
+                        key={one.id}
+                        class="view"
+                        href={addressOf(one)}
+                        title={one.name}
+                        dir="auto"
+                        aria-current={one === view ? 'page' : undefined}
+                      >
+                        {one.name}
+                      </a>
+                    ))}
+                </Fragment>
               ))}
             </div>
           ))}

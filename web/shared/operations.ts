@@ -17,6 +17,7 @@ export interface Operations {
   'DELETE conversations/:conversation_id/messages/:message_id': { reply: 'resources/empty' };
   'DELETE conversations/:id': { reply: 'resources/empty' };
   'DELETE custom_attribute_definitions/:id': { reply: 'resources/empty' };
+  'DELETE custom_filters/:id': { reply: 'resources/empty' };
   'DELETE inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/empty' };
   'DELETE inboxes/:id': { reply: 'resources/empty' };
   'DELETE inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/empty' };
@@ -90,6 +91,8 @@ export interface Operations {
   'GET conversations/search': { query: 'requests/conversation.search.query'; reply: 'resources/conversation-search' };
   'GET custom_attribute_definitions': { query: 'requests/page.query'; reply: 'resources/attribute-definition-list' };
   'GET custom_attribute_definitions/:id': { reply: 'resources/attribute-definition' };
+  'GET custom_filters': { query: 'requests/custom-filter.list.query'; reply: 'resources/custom-filter-list' };
+  'GET custom_filters/:id': { reply: 'resources/custom-filter' };
   'GET deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
   'GET deliveries/:id': { reply: 'resources/delivery-detail' };
   'GET events': { query: 'requests/event.list.query'; reply: 'resources/event-list' };
@@ -137,6 +140,7 @@ export interface Operations {
   'PATCH conversations/:conversation_id/messages/:message_id': { body: 'requests/message.update'; reply: 'resources/message' };
   'PATCH conversations/:id': { body: 'requests/conversation.update'; reply: 'resources/conversation' };
   'PATCH custom_attribute_definitions/:id': { body: 'requests/attribute-definition.update'; reply: 'resources/attribute-definition' };
+  'PATCH custom_filters/:id': { body: 'requests/custom-filter.update'; reply: 'resources/custom-filter' };
   'PATCH inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };
   'PATCH inboxes/:id': { body: 'requests/inbox.update'; reply: 'resources/inbox' };
   'PATCH inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };
@@ -206,6 +210,7 @@ export interface Operations {
   'POST conversations/:id/update_last_seen': { reply: 'resources/conversation' };
   'POST conversations/filter': { body: 'requests/conversation.filter'; query: 'requests/page.query'; reply: 'resources/conversation-page' };
   'POST custom_attribute_definitions': { body: 'requests/attribute-definition.create'; reply: 'resources/attribute-definition' };
+  'POST custom_filters': { body: 'requests/custom-filter.create'; reply: 'resources/custom-filter' };
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
   'POST inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };

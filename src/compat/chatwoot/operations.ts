@@ -7,6 +7,7 @@ import { clientOperations } from './clients.ts';
 import { contactOperations } from './contacts.ts';
 import { conversationActionOperations } from './conversation-actions.ts';
 import { conversationOperations } from './conversations.ts';
+import { customFilterOperations } from './custom-filters.ts';
 import { inboxOperations } from './inboxes.ts';
 import { labelOperations } from './labels.ts';
 import { messageOperations } from './messages.ts';
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
   ...accountUserOperations,
   ...attributeDefinitionOperations,
   ...cannedResponseOperations,
+  ...customFilterOperations,
   ...participationOperations,
   ...searchOperations,
   ...profileOperations,

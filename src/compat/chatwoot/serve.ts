@@ -40,7 +40,7 @@ const asOurs: Operation = { method: 'GET', path: '' };
  * | an inbox of the API has a `webhook_url` | a webhook of the inbox, `API channel`, is created, changed and disabled too |
  * | one request counts once | an operation that takes several requests here counts as several |
  * | 429 in plain text | 429 in JSON, with `Retry-After` |
- * | custom filters, automation rules, portals, integrations, reports | 404 |
+ * | automation rules, portals, integrations, reports | 404 |
  */
 export function serveChatwoot(ports: Ports): Middleware {
   return async (ctx, next) => {

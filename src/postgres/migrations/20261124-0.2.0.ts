@@ -7,6 +7,7 @@ import { botRuns } from './0.2.0/bot-runs.ts';
 import { botStorage } from './0.2.0/bot-storage.ts';
 import { bots } from './0.2.0/bots.ts';
 import { cannedResponses } from './0.2.0/canned-responses.ts';
+import { customFilters } from './0.2.0/custom-filters.ts';
 import { contactInboxes } from './0.2.0/contact-inboxes.ts';
 import { contacts } from './0.2.0/contacts.ts';
 import { conversationCounts } from './0.2.0/conversation-counts.ts';
@@ -50,6 +51,7 @@ const inOrder = [
   articles,
   embeddings,
   cannedResponses,
+  customFilters,
   imports,
   reports,
   storedAnswers,

@@ -8,13 +8,13 @@ import { Pages } from '../../kit/pages.tsx';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
+import { conversationFilters as filters } from '../../saved-views.ts';
 import { call, isAdministrator } from '../../session.ts';
 import { Assignments, Filters, type Options } from './filters.tsx';
+import { ViewActions } from './view-actions.tsx';
 import { holderOf, nameOf, StatusBadge, type Conversation } from './words.tsx';
 
 type Asked = Partial<Query<'GET conversations'>>;
-
-const filters = ['q', 'status', 'inbox_id', 'team_id', 'labels', 'assignee_type'] as const;
 
 /** The conversations that the person may see: filtered, counted, and followed as they happen. */
 export function ConversationsPage({ query }: ViewProps) {
@@ -30,7 +30,10 @@ export function ConversationsPage({ query }: ViewProps) {
   return (
     <Page title="Conversations">
       <Show of={options}>{(value) => <Filters query={query} options={value} />}</Show>
-      <Assignments query={query} meta={conversations.value?.data.meta ?? null} />
+      <div class="toolbar">
+        <Assignments query={query} meta={conversations.value?.data.meta ?? null} />
+        <ViewActions query={query} />
+      </div>
       <Show of={conversations}>
         {({ data: { payload, meta } }) => (
           <>
