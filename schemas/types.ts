@@ -3101,9 +3101,7 @@ type?: FilterType
 /**
  * An object of at most 8 KB, stored as it is.
  */
-query: {
-[k: string]: unknown
-}
+query: GivenVisitorAttributes
 [k: string]: unknown
 }
 /**
@@ -3132,9 +3130,7 @@ type?: FilterType
 /**
  * An object of at most 8 KB, stored as it is.
  */
-query?: {
-[k: string]: unknown
-}
+query?: GivenVisitorAttributes
 [k: string]: unknown
 }
 /**

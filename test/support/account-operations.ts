@@ -21,6 +21,13 @@ const newAiBot = async ({ maker }: Tenant) => {
 const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
+// By the token that the administrator has by now: a custom filter belongs to its creator.
+const onFilter =
+  (body: (home: Tenant) => Request['body'] = () => ({})): Prepare =>
+  async (home, world) => ({
+    at: { id: await home.maker.customFilter(world.headersOf('administrator')) },
+    body: body(home) ?? {},
+  });
 const newWebhook = ({ maker }: Tenant) => maker.webhook();
 const newActiveWebhook = ({ maker }: Tenant) => maker.webhook({ active: true, subscriptions: ['sla_breached'] });
 // The world's own webhook is off.
@@ -112,8 +119,8 @@ export const accountOperations: Record<string, Prepare> = {
   'GET custom_filters': nothing,
   'GET custom_filters/:id': ({ customFilter }) => ({ at: { id: customFilter } }),
   'POST custom_filters': ({ maker }) => ({ body: { name: maker.text('view'), query: { q: maker.text('value') } } }),
-  'PATCH custom_filters/:id': on(({ maker }) => maker.customFilter(), renamed),
-  'DELETE custom_filters/:id': on(({ maker }) => maker.customFilter()),
+  'PATCH custom_filters/:id': onFilter(renamed),
+  'DELETE custom_filters/:id': onFilter(),
 
   'GET teams': nothing,
   'GET teams/:id': presentTeam,

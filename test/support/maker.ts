@@ -38,7 +38,7 @@ export class Maker {
     method: string,
     path: string,
     body?: object,
-    headers = this.administrator.headers,
+    headers: Record<string, string> = this.administrator.headers,
   ): Promise<Answer['body']> {
     const answer = await this.app.call(method, `/api/v1/accounts/${this.accountId}/${path}`, body, headers);
     if (answer.status < 300) return answer.body;
@@ -88,8 +88,9 @@ export class Maker {
     return this.call('POST', 'labels', { title: this.text('label').toLowerCase().replaceAll(' ', '-') });
   }
 
-  customFilter(): Promise<number> {
-    return this.post('custom_filters', { name: this.text('view'), query: { status: this.text('value') } });
+  async customFilter(owner: Record<string, string>): Promise<number> {
+    const filter = { name: this.text('view'), query: { status: this.text('value') } };
+    return (await this.call('POST', 'custom_filters', filter, owner)).id;
   }
 
   slaPolicy(): Promise<number> {

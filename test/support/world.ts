@@ -99,7 +99,7 @@ const steps: Step[] = [
     const small = await makeEachSmall(maker);
     return { small, slaPolicy: small['sla_policies']! };
   },
-  async ({ maker }) => ({ customFilter: await maker.customFilter() }),
+  async ({ maker, administrator }) => ({ customFilter: await maker.customFilter(administrator.headers) }),
   async ({ maker }) => ({ webhook: await maker.webhook() }),
   async ({ maker }) => ({ contact: await maker.contact() }),
   async ({ maker, contact }) => ({ note: await maker.note(contact) }),
