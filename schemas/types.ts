@@ -1267,10 +1267,10 @@ last_error: (string | null)
  */
 next_attempt_at: NullableUnixTime
 /**
- * Why a pending delivery is not attempted now: an older one of its conversation (`delivery`), the open circuit of its endpoint, a pause, the rate of its webhook, a recovery that is still preparing, or the schedule of retries. Null when it is due, in progress or at its end.
+ * Why a pending delivery is not attempted now: the service sends nothing (`outbound`), an older one of its conversation (`delivery`), the open circuit of its endpoint, a pause, the rate of its webhook, a recovery that is still preparing, or the schedule of retries. Null when it is due, in progress or at its end.
  */
 waits_for: ({
-reason: ("delivery" | "circuit" | "paused" | "rate" | "recovery" | "schedule")
+reason: ("outbound" | "delivery" | "circuit" | "paused" | "rate" | "recovery" | "schedule")
 /**
  * The older delivery; null for the other reasons.
  */
@@ -4636,10 +4636,18 @@ export interface FeedMeta {
 next_cursor: string
 }
 /**
- * Whether the process lives or is ready.
+ * Whether the process lives or is ready, and whether it sends.
  */
 export interface Health1 {
 status: ("ok" | "ready")
+/**
+ * Only where nothing is sent.
+ */
+sending?: false
+/**
+ * Why nothing is sent: the database is a copy of an installation that lives elsewhere, or `OUTBOUND` is `off`.
+ */
+reason?: ("copy" | "off")
 }
 /**
  * The bot that is active in an inbox.
@@ -5724,6 +5732,8 @@ export interface Settings {
   readonly demo: boolean;
   /** What this process does: `web` answers HTTP, `engine` delivers events and runs bots, `all` does both. */
   readonly role: 'all' | 'web' | 'engine';
+  /** `off` sends nothing, as in a copy of an installation: deliveries and bots on servers wait, mail is logged, calls of plugins and models are refused, stored objects stay. */
+  readonly outbound: 'on' | 'off';
   /** Private address ranges that webhooks and plugins may reach, separated by commas: `10.0.0.0/8,127.0.0.1/32`. */
   readonly outboundAllowCidrs: readonly string[];
   /** Requests one access token may make per minute, in each process: two web processes allow twice as much, and a restart begins anew; 0 switches the limit off. */

@@ -24,6 +24,7 @@ import { wakeDueSnoozes } from '../domain/conversations/deadlines/snoozes.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { Alarm } from '../jobs/alarm-clock.ts';
 import { oneAtATime } from '../jobs/one-at-a-time.ts';
+import type { OutboundGate } from '../lib/outbound-gate.ts';
 import type { Clock } from '../lib/ports.ts';
 
 const sweepMs = 10_000;
@@ -46,21 +47,24 @@ interface Looks {
   embed: () => void;
 }
 
-/** The object store of files, where there is one. */
+/** The object store of files, where there is one, from which nothing is deleted while the gate is held. */
 interface Stores {
   objects?: ObjectStore | null;
+  gate: OutboundGate;
 }
 
 /** The tasks of the alarm clock, and how often each runs. */
 export function alarmsOf(
   database: Database,
-  { retry, embed, objects = null, ...retention }: Retention & Looks & Stores,
+  { retry, embed, objects = null, gate, ...retention }: Retention & Looks & Stores,
 ): Alarm[] {
   // Some have two alarms, and Agenda rings one anew that takes long: at once they would only get in each other's way.
   const wake = oneAtATime(() => wakeDueSnoozes(database));
   const call = oneAtATime(() => callScheduled(database));
   const check = oneAtATime(() => checkSla(database));
-  const discard = oneAtATime(() => deleteDiscardedObjects(database, objects));
+  const discard = oneAtATime(async () => {
+    if (gate.heldFor === null) await deleteDiscardedObjects(database, objects);
+  });
   return [
     { name: 'wake-snoozed', everyMs: null, ring: wake },
     { name: 'call-scheduled', everyMs: null, ring: call },

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Engine } from '../engine/engine.ts';
 import type { BrokenPackage } from '../packages/registry.ts';
+import type { HoldReason } from '../lib/outbound-gate.ts';
 import type { InstalledPlugins } from '../runs/installed-plugins.ts';
 import type { Database } from '../postgres/database.ts';
 import { compose, type Parts } from './compose.ts';
@@ -39,6 +40,11 @@ export class App {
 
   get engine(): Engine {
     return this.#parts.engine;
+  }
+
+  /** Why nothing is sent; null while everything is. */
+  get heldFor(): HoldReason | null {
+    return this.#parts.gate.heldFor;
   }
 
   /** Listens for requests; returns the bound address. Throws OperatorError when the address cannot be bound. */

@@ -19,7 +19,7 @@ import { sendOutbound } from '../runs/doors/send.ts';
 import { fetchOutbound } from '../runs/fetched-file.ts';
 import { ReplyFileStore } from '../runs/reply-files.ts';
 import { createTrials } from '../testing/trial.ts';
-import { WakeCalls, type WakeCall } from '../postgres/wake-calls.ts';
+import { WakeCalls, type WakeCall, type WakeCallOptions } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
 import { EventStreams } from '../live/streams.ts';
 import { Metrics } from './parts/metrics.ts';
@@ -30,6 +30,7 @@ import { knowledgeOf } from './parts/knowledge.ts';
 import { modelsOf } from './parts/model-servers.ts';
 import { createDemoReceiver } from './parts/demo-receiver.ts';
 import { createServer } from './parts/server.ts';
+import { followDecision } from './follow-decision.ts';
 import { retire } from './stop-background.ts';
 import { sendingDigests, tellingNotices, tellingPauses } from './tell-notices.ts';
 
@@ -48,10 +49,16 @@ export interface Parts extends Mechanisms {
 
 /** Creates the parts and subscribes each to the announcements that concern it. Nothing runs yet. */
 export function compose(mechanisms: Mechanisms): Parts {
-  const { options, config, clock, databases, plugins, warn, servesEngine, objects, upgrade } = mechanisms;
+  const { options, config, clock, databases, plugins, warn, servesEngine, objects } = mechanisms;
   const database = databases.engine;
   const { embedder, questions } = embeddingsOf(mechanisms);
-  const alarmed = alarmsOf(database, { ...config, objects, retry: () => engine.poke(), embed: () => embedder.poke() });
+  const alarmed = alarmsOf(database, {
+    ...config,
+    objects,
+    gate: mechanisms.gate,
+    retry: () => engine.poke(),
+    embed: () => embedder.poke(),
+  });
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
   const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
   const metrics = new Metrics();
@@ -77,13 +84,7 @@ export function compose(mechanisms: Mechanisms): Parts {
     if (deliveries === null || deliveries.length > 0) engine.poke(deliveries ?? undefined);
     if (changed) plugins.poke();
   };
-  const wakes = new WakeCalls({
-    url: options.databaseUrl,
-    failed: warn,
-    ...(servesEngine ? { heard } : {}),
-    ...(config.role === 'engine' ? {} : { placed }),
-    migrated: () => void upgrade.look().catch(warn),
-  });
+  const wakes = createWakes(mechanisms, { heard, placed });
   const receiver = createDemoReceiver(mechanisms);
   const tryBot = trialsOf(mechanisms, doors);
   const callAsBot = createBotCalls({ ...doors, plugins: mechanisms.plugins, clock });
@@ -101,9 +102,26 @@ export function compose(mechanisms: Mechanisms): Parts {
   );
   onAnnounced(databases.requests, 'run', (run) => metrics.ran(run));
   ringWhenAnnounced(databases.requests, ring);
-  mailWhenAnnounced(mechanisms);
-  const parts = { ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http };
-  upgrade.onUpgrade((migrations) => retire(parts, migrations));
+  return watched({ ...mechanisms, engine, embedder, feed, streams, alarms, wakes, receiver, http });
+}
+
+function createWakes(
+  { options, config, servesEngine, upgrade, home, warn }: Mechanisms,
+  { heard, placed }: Required<Pick<WakeCallOptions, 'heard' | 'placed'>>,
+): WakeCalls {
+  return new WakeCalls({
+    url: options.databaseUrl,
+    failed: warn,
+    ...(servesEngine ? { heard } : {}),
+    ...(config.role === 'engine' ? {} : { placed }),
+    installationChanged: () => void Promise.all([upgrade.look(), home.look()]).catch(warn),
+  });
+}
+
+function watched(parts: Parts): Parts {
+  mailWhenAnnounced(parts);
+  parts.upgrade.onUpgrade((migrations) => retire(parts, migrations));
+  parts.home.onChange((decision) => followDecision(parts, decision));
   return parts;
 }
 
@@ -173,7 +191,7 @@ function createEngine(
   mechanisms: Mechanisms,
   { retries, metrics, doors }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; doors: DoorPorts },
 ): Engine {
-  const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn } = mechanisms;
+  const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn, gate } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
   const openSecret = (sealed: string) => secretBox.open(sealed);
@@ -186,6 +204,7 @@ function createEngine(
   return new Engine({
     database,
     random,
+    gate,
     deliver: {
       webhook: metrics.measured('webhook', toWebhook(ways)),
       bot: metrics.measured('bot', (claimed, standing, onWait) =>

@@ -26,12 +26,14 @@ export interface Prepared {
   keptIn: readonly string[];
   /** Plugins in folders are installed again whenever a file changes. */
   watchPlugins: boolean;
+  /** The place of the database becomes the installation's home. */
+  adopts: boolean;
   phases: StartPhases;
 }
 
 /** Runs the service until a signal shuts it down; resolves when it is ready and has printed its address. */
 export async function serve(prepared: Prepared): Promise<void> {
-  const { config, log, embedded, registry, keptIn, watchPlugins, phases } = prepared;
+  const { config, log, embedded, registry, keptIn, watchPlugins, adopts, phases } = prepared;
   const app = await phases.run(
     'composition',
     () =>
@@ -42,6 +44,7 @@ export async function serve(prepared: Prepared): Promise<void> {
         registry,
         keptIn,
         watchFolders: watchPlugins,
+        adopts,
         phases,
       }),
     { after: ['settings', 'database', 'plugins', 'code'] },
@@ -74,7 +77,7 @@ async function greeting(
   const chat = config.demo ? await findDemoChat(app.database.sql) : null;
   const doors = frontDoors({ config, url, consoleLink, chat });
   const print = process.stdout.isTTY ? welcomeToTerminal : welcome;
-  return print({ config, url, seeded, consoleLink, doors });
+  return print({ config, url, seeded, consoleLink, heldFor: app.heldFor, doors });
 }
 
 function linkToConsole(app: App, { config, url }: { config: Config; url: string }): Promise<string | null> {

@@ -13,6 +13,7 @@ import { addPluginCommands } from './plugin-commands.ts';
 import { addAuthorCommands } from './plugin/author/author-commands.ts';
 import { addRunCommands } from './plugin/runs/run-commands.ts';
 import type { ServiceOptions } from './service.ts';
+import type { StartOptions } from './start.ts';
 
 /** The command line. Imports a command's module only when the command is called, to start quickly. */
 export function createProgram(): Command {
@@ -31,6 +32,13 @@ export function createProgram(): Command {
     .command('seed')
     .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
     .action(async () => (await import('./database/seed.ts')).seedDatabase());
+  program
+    .command('neutralize')
+    .description(
+      'make a copy of an installation harmless: pause all webhooks and servers of bots, replace their secrets, then send',
+    )
+    .option('--yes', 'do not ask')
+    .action(async (options: { yes?: boolean }) => (await import('./database/neutralize.ts')).neutralizeCopy(options));
   addWaysIn(program);
   program
     .command('verify')
@@ -73,10 +81,9 @@ function addStart(program: Command): void {
     .command('start')
     .description('run the service; docs/configuration.md describes its environment variables')
     .option('--watch-plugins', 'install plugins in folders again whenever a file changes; for developers')
+    .option('--adopt', 'send from this database although it is a copy of an installation that lived elsewhere')
     .option('--timing', 'print how long each phase of the start took, and what it waited for')
-    .action(async (options: { watchPlugins?: boolean; timing?: boolean }) =>
-      (await import('./start.ts')).start(options),
-    );
+    .action(async (options: StartOptions) => (await import('./start.ts')).start(options));
   program
     .command('prepare')
     .description('make in advance what starts need, as npm ci does: pages, plugins, the template of databases')

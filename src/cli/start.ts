@@ -11,6 +11,8 @@ import type * as Serve from '../app/serve.ts';
 export interface StartOptions {
   /** Plugins in folders are installed again whenever a file changes. */
   watchPlugins?: boolean;
+  /** Whether the place of the database becomes the installation's home, from which it sends. */
+  adopt?: boolean;
   /** Whether to print how long each phase took. */
   timing?: boolean;
 }
@@ -19,7 +21,11 @@ export interface StartOptions {
  * Starts the service with the settings of the environment; shuts it down on a signal. This module imports little: loading the
  * others takes as long as the database and the plugins do, beside each other.
  */
-export async function start({ watchPlugins = false, timing = false }: StartOptions = {}): Promise<void> {
+export async function start({
+  watchPlugins = false,
+  adopt: adopts = false,
+  timing = false,
+}: StartOptions = {}): Promise<void> {
   // Beside the log, which may be JSON that a program reads.
   const print = (text: string): void => void process.stderr.write(`${text}\n`);
   const phases = new StartPhases(print);
@@ -46,7 +52,7 @@ export async function start({ watchPlugins = false, timing = false }: StartOptio
   );
   const loading = phases.run('code', loadCode, { sentence: 'Loading the program …' });
   const [embedded, registry, { serve }] = await Promise.all([starting, reading, loading]);
-  await serve({ config, log, embedded, registry, keptIn, watchPlugins, phases });
+  await serve({ config, log, embedded, registry, keptIn, watchPlugins, adopts, phases });
   const table = phases.end();
   if (timing) print(`\n${table}`);
 }

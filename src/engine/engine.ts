@@ -1,5 +1,6 @@
 import type { Database } from '../postgres/database.ts';
 import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
+import type { OutboundGate } from '../lib/outbound-gate.ts';
 import type { Random } from '../lib/ports.ts';
 import { foundWithBot } from '../records/bots/bot-to-run.ts';
 import type { EndpointKind } from '../deliveries/core/endpoint.ts';
@@ -13,6 +14,8 @@ import { renewalsPerLease, renewLeases } from './lease-renewal.ts';
 export interface EngineOptions {
   database: Database;
   random: Random;
+  /** Whether deliveries may leave the service; those to bots that run in it are made anyway. */
+  gate: OutboundGate;
   deliver: Record<EndpointKind, Deliver>;
   /** Deliveries in progress in this process, by kind of endpoint. */
   inFlight: Record<EndpointKind, number>;
@@ -56,7 +59,8 @@ export class Engine {
         : { total: options.inFlight[kind], perEndpoint: options.endpointInFlight };
       const slots = new Slots({ ...bounds, ...(room ? { room } : {}) });
       const claimDue = claiming({ kind, isSide }, besides[kind]);
-      return new Pump({ ...options, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
+      const isHeld = () => options.gate.heldFor !== null;
+      return new Pump({ ...options, isHeld, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
     };
     this.#pumps = [pump('webhook', false), pump('bot', false), pump('webhook', true), pump('bot', true)];
   }

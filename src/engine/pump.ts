@@ -20,6 +20,8 @@ import { giveBackUnused } from './give-back-unused.ts';
 export interface PumpOptions extends DueLanes {
   database: Database;
   random: Random;
+  /** Whether nothing may leave the service. */
+  isHeld: () => boolean;
   claimDue: ClaimDue;
   /** Makes an attempt on an endpoint of the kind. */
   deliver: Deliver;
@@ -164,7 +166,13 @@ export class Pump {
       : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
-    const claim = await claimDue(database.sql, { shares, leaseSeconds, token, holdAttempts });
+    const claim = await claimDue(database.sql, {
+      shares,
+      leaseSeconds,
+      token,
+      holdAttempts,
+      isHeld: this.#options.isHeld(),
+    });
     this.#forgetServed(shares, claim);
     if (claim.heads.length + claim.idle.length > 0 && this.#due.size > 0) this.#again = true;
     this.#begin(shares, claim);
@@ -190,7 +198,7 @@ export class Pump {
 
   // Looking at the touched endpoints only keeps a claim cheap while many endpoints have something due but no slot.
   async #look(): Promise<Iterable<DueEndpoint>> {
-    const { database } = this.#options;
+    const { kind, isSide, database } = this.#options;
     if (this.#mustSurvey) await this.#survey();
     for (const endpoint of this.#stillDue.splice(0)) this.#due.set(keyOf(endpoint), endpoint);
     const touched: EndpointOfAccount[] = [];
@@ -200,7 +208,7 @@ export class Pump {
       else touched.push(endpoint);
     }
     if (touched.length === 0) return this.#due.values();
-    const found = await lookAt(database.sql, this.#options, touched);
+    const found = await lookAt(database.sql, { kind, isSide, isHeld: this.#options.isHeld() }, touched);
     for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
     for (const [key, endpoint] of found) this.#due.set(key, endpoint);
     return this.#due.values();
@@ -211,7 +219,7 @@ export class Pump {
     this.#mustSurvey = false;
     this.#surveyedAt = performance.now();
     const isFirst = this.#after.id === 0;
-    const stretch = { kind, isSide, after: this.#after, limit: surveyed };
+    const stretch = { kind, isSide, after: this.#after, limit: surveyed, isHeld: this.#options.isHeld() };
     const { due, next, nextInMs } = await surveyDue(database.sql, stretch);
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { OutboundGate } from './outbound-gate.ts';
 import type { createTransport as Create, Transporter } from 'nodemailer';
 
 /** A mail whose purpose is one link. */
@@ -16,23 +17,34 @@ export interface MailLog {
   warn(details: object, message: string): void;
 }
 
+/** Settings of a mailer; without `smtpUrl`, links are only logged. */
+interface MailerOptions {
+  smtpUrl: string | null;
+  /** The sender's address, with or without a name. */
+  from: string | null;
+  log: MailLog;
+  gate: OutboundGate;
+}
+
+const held = 'mail not sent: this service sends nothing';
 const connectMs = 10_000;
 const inactivityMs = 20_000;
 
 /**
- * Sends mail in the background. If there is no mail server, or it fails, logs the mail's link, so that the operator can
- * pass the link on.
+ * Sends mail in the background. If there is no mail server, or it fails, or the gate is held, logs the mail's link, so that the
+ * operator can pass the link on.
  */
 export class Mailer {
   readonly #transport: Transporter | null;
   readonly #from: string;
   readonly #log: MailLog;
+  readonly #gate: OutboundGate;
   readonly #underWay = new Set<Promise<void>>();
 
-  /** Without `smtpUrl`, links are only logged. `from` is the sender's address, with or without a name. */
-  constructor({ smtpUrl, from, log }: { smtpUrl: string | null; from: string | null; log: MailLog }) {
+  constructor({ smtpUrl, from, log, gate }: MailerOptions) {
     this.#from = from ?? '';
     this.#log = log;
+    this.#gate = gate;
     this.#transport = smtpUrl === null ? null : openTransport(smtpUrl);
   }
 
@@ -41,29 +53,24 @@ export class Mailer {
     return this.#transport !== null;
   }
 
-  /** Begins to send a mail without a link; never throws. Does nothing without a mail server. */
-  tell({ to, subject, text }: Omit<Mail, 'link'>): void {
-    if (!this.#transport) return;
-    this.#track(
-      this.#transport.sendMail({ from: this.#from, to, subject, text }).then(
-        () => this.#log.info({ to: to.address }, 'mail sent'),
-        (error: unknown) => this.#log.warn({ to: to.address, reason: reasonOf(error) }, 'mail could not be sent'),
-      ),
-    );
+  /** Begins to send a mail without a link, or logs that it is held; never throws. Does nothing without a mail server. */
+  tell(mail: Omit<Mail, 'link'>): void {
+    if (this.#transport) this.#begin(this.#transport, mail, {});
   }
 
   /** Begins to send a mail, or logs its link; never throws. */
-  send(mail: Mail): void {
-    const { to, link } = mail;
-    if (!this.#transport) {
-      this.#log.info({ to: to.address, link }, 'there is no SMTP_URL: pass this link on');
-      return;
-    }
-    const sending = this.#transport.sendMail({ from: this.#from, to, subject: mail.subject, text: mail.text }).then(
+  send({ link, ...mail }: Mail): void {
+    if (this.#transport) this.#begin(this.#transport, mail, { link });
+    else this.#log.info({ to: mail.to.address, link }, 'there is no SMTP_URL: pass this link on');
+  }
+
+  #begin(transport: Transporter, { to, subject, text }: Omit<Mail, 'link'>, note: { link?: string }): void {
+    const details = { to: to.address, ...note };
+    if (this.#gate.heldFor !== null) return this.#log.info({ ...details, subject }, held);
+    const failed = `mail could not be sent${note.link ? ': pass this link on' : ''}`;
+    const sending = transport.sendMail({ from: this.#from, to, subject, text }).then(
       () => this.#log.info({ to: to.address }, 'mail sent'),
-      (error: unknown) => {
-        this.#log.warn({ to: to.address, link, reason: reasonOf(error) }, 'mail could not be sent: pass this link on');
-      },
+      (error: unknown) => this.#log.warn({ ...details, reason: reasonOf(error) }, failed),
     );
     this.#track(sending);
   }

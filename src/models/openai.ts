@@ -1,4 +1,5 @@
 import type { OpenAI } from 'openai';
+import type { OutboundGate } from '../lib/outbound-gate.ts';
 import { createOutboundHttp, type OutboundHttp } from '../outbound/http.ts';
 import { bodyOf, type Dispensable } from './chat-body.ts';
 import { ModelError, type Chat, type ModelServer } from './chat.ts';
@@ -17,6 +18,8 @@ export interface ModelClient {
 }
 
 interface ModelClientOptions {
+  /** Refuses all questions while it is held. */
+  gate: OutboundGate;
   /** Ranges of private addresses at which accounts may have their servers. The operator's own may be anywhere. */
   allowCidrs: readonly string[];
   /** The longest time for an answer, in milliseconds, with the second attempt after a failure. */
@@ -92,8 +95,8 @@ export function createModelClient({ maxBytes, maxVectorBytes, ...common }: Model
 }
 
 /** The ways to the servers of accounts, which are guarded, and to the operator's, which may be anywhere. */
-function waysOf({ allowCidrs, timeoutMs, maxBytes }: Omit<ModelClientOptions, 'maxVectorBytes'>) {
-  const common = { timeoutMs, maxResponseBytes: maxBytes, connectionsPerOrigin };
+function waysOf({ gate, allowCidrs, timeoutMs, maxBytes }: Omit<ModelClientOptions, 'maxVectorBytes'>) {
+  const common = { gate, timeoutMs, maxResponseBytes: maxBytes, connectionsPerOrigin };
   const guarded = createOutboundHttp({ ...common, allowCidrs });
   const operators = createOutboundHttp({ ...common, allowCidrs: everywhere });
   return {

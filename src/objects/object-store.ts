@@ -1,3 +1,4 @@
+import { openGate, type OutboundGate } from '../lib/outbound-gate.ts';
 import type { Clock } from '../lib/ports.ts';
 import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../outbound/http.ts';
 import { signV4, type Credentials } from './sign-v4.ts';
@@ -10,6 +11,8 @@ export interface ObjectStoreOptions extends Credentials {
   /** The longest request, in milliseconds; there are two at most. */
   timeoutMs: number;
   clock: Clock;
+  /** No object is deleted while it is held: the bucket may be that of another installation. */
+  gate: OutboundGate;
 }
 
 /** That the store did not do what it was asked for. The message is for the log. */
@@ -44,6 +47,8 @@ export class ObjectStore {
     this.#options = options;
     this.#host = new URL(options.endpoint).host;
     this.#outbound = createOutboundHttp({
+      // Objects are read and added, under keys of their own, by copies too.
+      gate: openGate,
       allowCidrs: everywhere,
       timeoutMs,
       maxResponseBytes: partBytes,
@@ -67,8 +72,9 @@ export class ObjectStore {
     throw this.#errorOf('GET', key, result);
   }
 
-  /** Deletes an object, if there is one. Errors: ObjectStoreError. */
+  /** Deletes an object, if there is one. Errors: ObjectStoreError, also while the gate is held. */
   async remove(key: string): Promise<void> {
+    if (this.#options.gate.heldFor !== null) throw new ObjectStoreError(`DELETE ${key}: nothing is sent`, true);
     const result = await this.#ask('DELETE', key, {});
     if (!result.ok && result.status !== missing) throw this.#errorOf('DELETE', key, result);
   }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { keepResults } from '../lib/keep-results.ts';
+import type { OutboundGate } from '../lib/outbound-gate.ts';
 import { createAddressPolicy } from './addresses.ts';
 import type { AddressPolicy, OpenEndpoint } from './addresses.ts';
 import { createHostResolver } from './host-resolver.ts';
@@ -15,6 +16,8 @@ export type { OutboundErrorCode, OutboundResult, OutboundTimes } from './result.
 
 /** The settings and limits of outbound calls. */
 export interface OutboundHttpOptions {
+  /** Refuses all calls while it is held. */
+  readonly gate: OutboundGate;
   /** Ranges of private addresses that may be called, such as `10.0.0.0/8`. */
   readonly allowCidrs: readonly string[];
   /** Private addresses with a port that may be called, by their literal address only. */
@@ -81,6 +84,8 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   async function request(target: string, message: OutboundRequest): Promise<OutboundResult> {
     if (closed) return refusedResult({ errorCode: 'aborted', errorDetail: 'the service stops' });
+    if (options.gate.heldFor !== null)
+      return refusedResult({ errorCode: 'outbound_held', errorDetail: options.gate.heldFor });
     const vetted = vetRequest(target, message);
     if ('refusal' in vetted) return refusedResult(vetted.refusal);
 

@@ -1,13 +1,14 @@
 import { noDial, type DialTimes } from './dial-times.ts';
 
 /**
- * Why a call has no status. With `bad_url`, `blocked_address` and `bad_request` nothing was sent; `aborted` means that
- * the caller's signal or a shutdown ended the call.
+ * Why a call has no status. With `bad_url`, `blocked_address`, `bad_request` and `outbound_held` nothing was sent, with the last
+ * because the service sends nothing at all now; `aborted` means that the caller's signal or a shutdown ended the call.
  */
 export type OutboundErrorCode =
   | 'bad_url'
   | 'blocked_address'
   | 'bad_request'
+  | 'outbound_held'
   | 'dns'
   | 'connect'
   | 'tls'

@@ -23,8 +23,8 @@ export interface WakeCallOptions {
   heard?: (call: WakeCall) => void;
   /** The same for the accounts whose feeds others have made longer; null stands for any account. */
   placed?: (accounts: readonly number[] | null) => void;
-  /** Called when the database has been migrated, and whenever that may have been missed. */
-  migrated?: () => void;
+  /** Called when the database was migrated, or its home was changed, and whenever that may have been missed. */
+  installationChanged?: () => void;
   /** Called with errors of the connection. */
   failed: (error: unknown) => void;
 }
@@ -41,7 +41,7 @@ const everything: WakeCall = { events: true, plugins: true, deliveries: null };
 const channel = 'switchboard_wake';
 // Separate from the other channel, because engines need not wake for it.
 const feedChannel = 'switchboard_feed';
-/** The channel on which migrations announce their commit. */
+/** The channel on which migrations, and changes of the installation's home, announce their commit. */
 export const schemaChannel = 'switchboard_schema';
 // Gathers calls of this time, which reduces notifications of a busy process; a receiver waits for them this long at most.
 const gatherMs = 50;
@@ -144,7 +144,7 @@ export class WakeCalls {
   }
 
   async #open(): Promise<Client> {
-    const { url, heard, placed, migrated, failed } = this.#options;
+    const { url, heard, placed, installationChanged, failed } = this.#options;
     const client = new Client({
       connectionString: url,
       application_name: 'switchboard-wakes',
@@ -154,23 +154,23 @@ export class WakeCalls {
     client.on('error', failed);
     client.once('end', () => {
       this.#connecting = null;
-      if (heard || placed || migrated) this.#listenLater();
+      if (heard || placed || installationChanged) this.#listenLater();
     });
     await client.connect();
-    if (!heard && !placed && !migrated) return client;
+    if (!heard && !placed && !installationChanged) return client;
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     client.on('notification', ({ channel: from, processId, payload = '' }) => {
       if (processId === rows[0]?.pid) return;
       if (from === feedChannel) placed?.(accountsOf(payload));
-      else if (from === schemaChannel) migrated?.();
+      else if (from === schemaChannel) installationChanged?.();
       else heard?.(callOf(payload));
     });
     if (heard) await client.query(`LISTEN ${channel}`);
     if (placed) await client.query(`LISTEN ${feedChannel}`);
-    if (migrated) await client.query(`LISTEN ${schemaChannel}`);
+    if (installationChanged) await client.query(`LISTEN ${schemaChannel}`);
     heard?.(everything);
     placed?.(null);
-    migrated?.();
+    installationChanged?.();
     return client;
   }
 

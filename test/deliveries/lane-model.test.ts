@@ -61,7 +61,7 @@ describe('the model of a lane', () => {
   async function claimAll(): Promise<Claimed[]> {
     await bench.rows('UPDATE lanes SET lease_token = NULL');
     const shares = await bench.shares(lanes);
-    const { heads, idle } = await claimDue(bench.sql, { shares, leaseSeconds, token, holdAttempts });
+    const { heads, idle } = await claimDue(bench.sql, { shares, leaseSeconds, token, holdAttempts, isHeld: false });
     expect(heads.length + idle.length).to.equal(lanes);
     return heads;
   }

@@ -298,7 +298,13 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   const deliver = toPlugin({ database, holdAttempts, log, botRunner, forward });
   return async () => {
     const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed', rate: null } as const;
-    const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
+    const bounds = {
+      shares: [{ ...due, lanes: 1 }],
+      leaseSeconds: 30,
+      token: systemRandom.uuid(),
+      holdAttempts,
+      isHeld: false,
+    };
     const { heads } = await claimBots(database.sql, bounds);
     expect(await deliver(heads[0]!, due)).to.include({ outcome: 'delivered' });
   };

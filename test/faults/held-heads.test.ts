@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { hold } from '../support/lock.ts';
@@ -73,6 +74,7 @@ describe("a system bot's open circuit", () => {
     let underWay = 0;
     const engine = new Engine({
       database: bench.app.app.database,
+      gate: openGate,
       random: systemRandom,
       deliver: {
         webhook: () => Promise.reject(new Error('There is no webhook')),

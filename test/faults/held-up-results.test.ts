@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import { Database } from '../../src/postgres/database.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
@@ -46,6 +47,7 @@ describe('results of attempts that end while the database is away', function () 
     let begun = 0;
     const engine = new Engine({
       database,
+      gate: openGate,
       random: systemRandom,
       deliver: {
         webhook: async (claimed) => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import type { Deliver } from '../../src/engine/attempt.ts';
 import { FinishBatch } from '../../src/engine/finish-batch.ts';
 import { Engine } from '../../src/engine/engine.ts';
@@ -13,6 +14,7 @@ import { stopClean } from './ledger.ts';
 function engineOf(bench: Bench, webhook: Deliver, slots: number): Engine {
   return new Engine({
     database: bench.app.app.database,
+    gate: openGate,
     random: systemRandom,
     deliver: { webhook, bot: () => Promise.reject(new Error('There is no bot')) },
     inFlight: { webhook: slots, bot: 1 },
@@ -158,7 +160,7 @@ describe('the turn of a lane', function () {
         rate: null,
         lanes: 1,
       } as const;
-      const bounds = { shares: [share], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
+      const bounds = { shares: [share], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts, isHeld: false };
       return (await claiming({ kind: 'bot', isSide: false })(bench.sql, bounds)).heads[0]!;
     };
     expect(await goOn(await claim())).to.include({ isReleased: true, isDue: true, next: null });

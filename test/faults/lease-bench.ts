@@ -74,14 +74,20 @@ export class Bench {
 
   /** Leases this many lanes of each endpoint with something due. */
   async shares(lanes: number): Promise<Share[]> {
-    const { due } = await surveyDue(this.sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 });
+    const { due } = await surveyDue(this.sql, {
+      kind: 'webhook',
+      isSide: false,
+      after: firstEndpoint,
+      limit: 1_000,
+      isHeld: false,
+    });
     return due.map((endpoint) => ({ ...endpoint, lanes }));
   }
 
   async claim(lanes = perEndpoint): Promise<Claimed[]> {
     const token = systemRandom.uuid();
     const shares = await this.shares(lanes);
-    return (await claimDue(this.sql, { shares, leaseSeconds, token, holdAttempts })).heads;
+    return (await claimDue(this.sql, { shares, leaseSeconds, token, holdAttempts, isHeld: false })).heads;
   }
 
   resultOf({ deliveryId, laneId, token }: Claimed): Finished {

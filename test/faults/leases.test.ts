@@ -1,3 +1,4 @@
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import { onAnnounced } from '../../src/events/announcements.ts';
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,7 +36,13 @@ describe('leases', () => {
   it('a claim passes by what another is about to take, without waiting for it', async () => {
     await bench.deliveries(await bench.webhook(), 3);
     await bench.transaction(async (sql) => {
-      const bounds = { shares: await bench.shares(3), leaseSeconds, token: systemRandom.uuid(), holdAttempts };
+      const bounds = {
+        shares: await bench.shares(3),
+        leaseSeconds,
+        token: systemRandom.uuid(),
+        holdAttempts,
+        isHeld: false,
+      };
       expect((await claimDue(sql, bounds)).heads).to.have.lengthOf(3);
       const patience = sleep(1_000, 'waited');
       expect(await Promise.race([bench.claim(), patience])).to.deep.equal([]);
@@ -206,6 +213,7 @@ describe('leases', () => {
         isSide: false,
         after: pages.at(-1)!,
         limit: 1,
+        isHeld: false,
       });
       expect(due.map(({ id }) => id)).to.deep.equal([[crowd], [], [last], []][page]);
       pages.push(next);
@@ -215,11 +223,11 @@ describe('leases', () => {
     const shares = await bench.shares(1);
     const plans = {
       survey: await explain(bench, (sql) =>
-        surveyDue(sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000 }),
+        surveyDue(sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000, isHeld: false }),
       ),
-      look: await explain(bench, (sql) => lookAt(sql, { kind: 'webhook', isSide: false }, shares)),
+      look: await explain(bench, (sql) => lookAt(sql, { kind: 'webhook', isSide: false, isHeld: false }, shares)),
       claim: await explain(bench, (sql) =>
-        claimDue(sql, { shares, leaseSeconds, token: systemRandom.uuid(), holdAttempts }),
+        claimDue(sql, { shares, leaseSeconds, token: systemRandom.uuid(), holdAttempts, isHeld: false }),
       ),
     };
     const lookups = Object.entries(plans).map(([name, plan]) => {
@@ -298,6 +306,7 @@ function engineOf(
 ): Engine {
   return new Engine({
     database: app.app.database,
+    gate: openGate,
     random: systemRandom,
     deliver: { webhook: options.webhook, bot: () => Promise.reject(new Error('There is no bot')) },
     inFlight: { webhook: 10, bot: 10 },

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import type { Deliver } from '../../src/engine/attempt.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
@@ -15,6 +16,7 @@ const crowd = 1_100;
 function engineOf(bench: Bench, webhook: Deliver): Engine {
   return new Engine({
     database: bench.app.app.database,
+    gate: openGate,
     random: systemRandom,
     deliver: { webhook, bot: () => Promise.reject(new Error('There is no bot')) },
     inFlight: { webhook: slots, bot: slots },

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import { alarmsOf } from '../../src/app/alarms.ts';
 import { deleteOldIdempotencyKeys } from '../../src/domain/upkeep/idempotency-keys.ts';
 import { deleteOldEvents, deleteOldRuns } from '../../src/domain/upkeep/retention.ts';
@@ -97,7 +98,12 @@ describe('a sweep', () => {
     const id = await snooze(1);
     now += 2 * minute;
     const days = { retentionDays: 30, runRetentionDays: 30, reportRetentionDays: 30 };
-    const alarms = alarmsOf(app.app.database, { ...days, retry: () => undefined, embed: () => undefined });
+    const alarms = alarmsOf(app.app.database, {
+      ...days,
+      gate: openGate,
+      retry: () => undefined,
+      embed: () => undefined,
+    });
     const names = ['wake-snoozed', 'do-what-is-due', 'wake-snoozed', 'do-what-is-due'];
     const ring = () => Promise.all(names.map(async (name) => alarms.find((alarm) => alarm.name === name)?.ring()));
     const looks = (await statements.during(ring)).filter((text) => /c\.status = 'snoozed' AND/.test(text));

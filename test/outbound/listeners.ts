@@ -1,3 +1,4 @@
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener } from 'node:http';
@@ -52,6 +53,7 @@ export function listenRaw(answer: (socket: Socket) => void): Promise<Listener> {
 /** The way out with bounds that suit a test; loopback is allowed unless said otherwise. */
 export function outbound(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   return createOutboundHttp({
+    gate: openGate,
     allowCidrs: ['127.0.0.1/32'],
     timeoutMs: 20_000,
     maxResponseBytes: 16_384,

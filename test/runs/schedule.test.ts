@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openGate } from '../../src/lib/outbound-gate.ts';
 import { alarmsOf } from '../../src/app/alarms.ts';
 import { callScheduled } from '../../src/domain/bots/schedules.ts';
 import { messagesOf } from '../faults/plugins.ts';
@@ -108,6 +109,7 @@ describe('calls that bots schedule', function () {
     await house.app.query(`DELETE FROM agenda_jobs WHERE name = 'call-scheduled-once'`);
     clock.ahead += 61_000;
     const alarms = alarmsOf(house.app.app.database, {
+      gate: openGate,
       retentionDays: 30,
       runRetentionDays: 30,
       reportRetentionDays: 30,

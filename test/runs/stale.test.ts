@@ -44,7 +44,13 @@ describe('a run', () => {
     const { database, plugins } = app.app;
     const [bot] = await app.query<{ id: number }>(`SELECT id FROM agent_bots WHERE plugin_id = 'thinker'`);
     const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed', rate: null } as const;
-    const bounds = { shares: [{ ...due, lanes: 1 }], leaseSeconds: 30, token: systemRandom.uuid(), holdAttempts };
+    const bounds = {
+      shares: [{ ...due, lanes: 1 }],
+      leaseSeconds: 30,
+      token: systemRandom.uuid(),
+      holdAttempts,
+      isHeld: false,
+    };
     const [claimed] = (await claimBots(database.sql, bounds)).heads;
     const log = { info: () => undefined, warn: () => undefined };
     const sandbox = {

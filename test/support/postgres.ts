@@ -34,6 +34,11 @@ export async function createDatabase(migrate?: Migrate): Promise<string> {
   return migrate ? cloneDatabase(await templateOf(migrate)) : cloneDatabase('template1');
 }
 
+/** A copy of a database, to which nobody may be connected. Resolves with its URL. */
+export function copyDatabase(url: string): Promise<string> {
+  return cloneDatabase(nameOf(url));
+}
+
 /** Drops a database that createDatabase made, and its connections. */
 export async function dropDatabase(url: string): Promise<void> {
   for (let triesLeft = 600; ; triesLeft -= 1) {

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { useStore } from '../shared/store.ts';
 import { confirmDiscard, Dialogs } from './kit/dialog.tsx';
 import { Navigation } from './navigation.tsx';
+import { HoldBar } from './hold-bar.tsx';
 import type { PageRow } from './page-row.ts';
 import { Sentence } from './kit/sentence.tsx';
 import { hasUnsaved, warnBeforeUnload } from './kit/unsaved.ts';
@@ -34,6 +35,7 @@ export function App() {
       <a class="skip" href="#main">
         Skip to content
       </a>
+      <HoldBar />
       <Navigation profile={profile} account={account} />
       {/* Nothing of another account or person stays on the screen. */}
       <View key={`${profile.id} ${account?.id}`} account={account} accounts={profile.accounts} />

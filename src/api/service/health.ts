@@ -5,7 +5,8 @@ import { doors } from '../../http/route/admission/doors.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
 
 /**
- * Liveness; readiness: the start has completed, no shutdown has begun, and the database answers; and which service it is, by
+ * Liveness; readiness: the start has completed, no shutdown has begun, and the database answers, with the reason where nothing is
+ * sent; and which service it is, by
  * which clients try an address.
  */
 export const healthRoutes = [
@@ -29,7 +30,8 @@ export const healthRoutes = [
     async ({ services, sql }) => {
       if (await services.upgrade.look()) throw upgrading();
       if (!services.started() || !services.accepting() || !(await isMigrated(sql))) throw notReady();
-      return { status: 'ready' };
+      const reason = await services.home.look();
+      return reason === null ? { status: 'ready' } : { status: 'ready', sending: false, reason };
     },
   ),
 ];

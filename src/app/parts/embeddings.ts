@@ -6,7 +6,7 @@ import { embeddingServerOf, operatorsServer } from './model-servers.ts';
 
 /** Creates the embedders of passages and of questions. Nothing starts yet. */
 export function embeddingsOf(mechanisms: Mechanisms): { embedder: PassageEmbedder; questions: Questions } {
-  const { config, databases, models, log, warn } = mechanisms;
+  const { config, databases, models, log, warn, gate } = mechanisms;
   const common = {
     serverOf: (sql: Sql, accountId: number) => embeddingServerOf(mechanisms, sql, accountId),
     embed: models.embed,
@@ -14,6 +14,7 @@ export function embeddingsOf(mechanisms: Mechanisms): { embedder: PassageEmbedde
   const embedder = new PassageEmbedder({
     ...common,
     database: databases.engine,
+    gate,
     ownServer: operatorsServer(mechanisms, config.llmEmbeddingModel),
     batch: config.llmEmbeddingBatch,
     inFlight: config.llmEmbeddingInFlight,

@@ -6,6 +6,7 @@ import { TokenUses } from '../../http/route/admission/token-uses.ts';
 import { SignedFileLinks } from '../../lib/file-links.ts';
 import { createLog } from '../../lib/log.ts';
 import { Mailer } from '../../lib/mail.ts';
+import { OutboundSwitch, type OutboundGate } from '../../lib/outbound-gate.ts';
 import type { StartPhases } from '../../lib/start-phases.ts';
 import { systemRandom, type Clock, type Random } from '../../lib/ports.ts';
 import { createSecretBox, type SecretBox } from '../../lib/secrets/secret-box.ts';
@@ -25,6 +26,7 @@ import { InstalledPlugins } from '../../runs/installed-plugins.ts';
 import { Replayer } from '../../runs/replayer.ts';
 import { Site } from '../../site/site.ts';
 import { openDatabases, type Databases } from './connections.ts';
+import { HomeWatch } from './home-watch.ts';
 import { objectStoreOf } from './object-store.ts';
 import { projectRoot } from '../project-root.ts';
 import type { Furnishing } from '../start/seed.ts';
@@ -44,6 +46,8 @@ export interface AppOptions {
   watchFolders?: boolean;
   /** The folders in which readings of plugins are kept. */
   keptIn?: readonly string[];
+  /** Whether the start makes the place of the database the installation's home. */
+  adopts?: boolean;
   /** Measures the steps of the start. */
   phases?: StartPhases;
   /** The packages in folders, if the caller has read them already. */
@@ -85,6 +89,10 @@ export interface Mechanisms {
   readonly random: Random;
   readonly databases: Databases;
   readonly upgrade: UpgradeWatch;
+  /** Whether anything may leave the service. */
+  readonly gate: OutboundGate;
+  /** Decides that. */
+  readonly home: HomeWatch;
   /** The packages in folders, as the start found them. */
   readonly registry: Registry;
   /** The installed plugins. */
@@ -127,7 +135,8 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
   const secretBox = createSecretBox(config.secretKey, random);
   const warn = (error: unknown): void => warnOf(error, log);
   const trials = createSandbox({ ...trialOptions, log });
-  const files = createFiles(config, { secretBox, clock, random, warn });
+  const gate = new OutboundSwitch();
+  const files = createFiles(config, { secretBox, clock, random, warn, gate });
   const databases = openDatabases({ config, url, clock, log, fileLinks: files.fileLinks });
   return {
     options,
@@ -141,6 +150,8 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     random,
     databases,
     upgrade: new UpgradeWatch(databases.requests),
+    gate,
+    home: new HomeWatch(databases.requests, gate, config),
     registry,
     plugins: new InstalledPlugins({
       database: databases.engine,
@@ -150,8 +161,9 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     }),
     trials,
     readArchive: createReader(options, { log, sandbox: trials }),
-    ...createWaysOut(config),
+    ...createWaysOut(config, gate),
     models: createModelClient({
+      gate,
       allowCidrs: config.outboundAllowCidrs,
       timeoutMs: config.llmTimeoutMs,
       maxBytes: config.llmMaxBytes,
@@ -160,16 +172,20 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     secretBox,
     ...files,
     tokenUses: new TokenUses(databases.requests, warn),
-    mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log }),
+    mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log, gate }),
     site: new Site({ root: projectRoot, watch: options.watchFolders ?? false }),
     ...createSandboxes(config, log),
   };
 }
 
-function createWaysOut(config: Config): Pick<Mechanisms, 'outbound' | 'botOutbound' | 'fileOutbound'> {
+function createWaysOut(
+  config: Config,
+  gate: OutboundGate,
+): Pick<Mechanisms, 'outbound' | 'botOutbound' | 'fileOutbound'> {
   const { outboundAllowCidrs: allowCidrs, botFetchTimeoutMs: timeoutMs } = config;
   return {
     outbound: createOutboundHttp({
+      gate,
       allowCidrs,
       openEndpoints: config.demo ? [receiverEndpoint(config.secretKey)] : [],
       timeoutMs: config.webhookTimeoutMs,
@@ -177,12 +193,14 @@ function createWaysOut(config: Config): Pick<Mechanisms, 'outbound' | 'botOutbou
       connectionsPerOrigin,
     }),
     botOutbound: createOutboundHttp({
+      gate,
       allowCidrs,
       timeoutMs,
       maxResponseBytes: config.botFetchMaxBytes,
       connectionsPerOrigin: botConnectionsPerOrigin,
     }),
     fileOutbound: createOutboundHttp({
+      gate,
       allowCidrs,
       timeoutMs,
       maxResponseBytes: config.attachmentBytes,
@@ -194,10 +212,16 @@ function createWaysOut(config: Config): Pick<Mechanisms, 'outbound' | 'botOutbou
 
 function createFiles(
   config: Config,
-  { secretBox, clock, random, warn: failed }: Pick<Mechanisms, 'secretBox' | 'clock' | 'random' | 'warn'>,
+  {
+    secretBox,
+    clock,
+    random,
+    warn: failed,
+    gate,
+  }: Pick<Mechanisms, 'secretBox' | 'clock' | 'random' | 'warn' | 'gate'>,
 ): Pick<Mechanisms, 'fileLinks' | 'objects' | 'attachments'> {
   const { attachmentBytes: bytes, attachmentsPerMessage: perMessage, attachmentLinkHours: hours } = config;
-  const objects = objectStoreOf(config, clock);
+  const objects = objectStoreOf(config, { clock, gate });
   return {
     fileLinks: new SignedFileLinks({ secretBox, clock, hours }),
     objects,

@@ -53,7 +53,7 @@ export function createServer(
   mechanisms: Mechanisms,
   { streams, metrics, questions, tryBot, callAsBot, receiver }: ServedParts,
 ): HttpServer {
-  const { options, config, phase, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
+  const { options, config, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
   const publicUrl = () => config.publicUrl ?? serviceUrl(http.server.address() as AddressInfo);
   mechanisms.fileLinks.publicUrl = publicUrl;
@@ -84,9 +84,7 @@ export function createServer(
         holdAttempts: config.holdAttempts,
         publicUrl,
         hasModel: config.llmBaseUrl !== null,
-        started: () => phase.started,
-        accepting: () => phase.accepting,
-        upgrade: mechanisms.upgrade,
+        ...conditionOf(mechanisms),
       },
       bodyLimits: {
         maxBytes: config.bodyLimitBytes,
@@ -109,6 +107,15 @@ export function createServer(
     },
   );
   return http;
+}
+
+function conditionOf({
+  phase,
+  upgrade,
+  gate,
+  home,
+}: Mechanisms): Pick<OutsideServices, 'started' | 'accepting' | 'upgrade' | 'gate' | 'home'> {
+  return { started: () => phase.started, accepting: () => phase.accepting, upgrade, gate, home };
 }
 
 function metricsOf(

@@ -35,6 +35,7 @@ export async function start(parts: Parts): Promise<Seeded | null> {
   });
   await whenDatabaseIsThere(parts, () => sharedClock.follow(() => database.time(), warn));
   await whenDatabaseIsThere(parts, () => checkSecretKey(database, parts.secretBox));
+  await whenDatabaseIsThere(parts, () => (options.adopts ? parts.home.adopt() : parts.home.look()));
   await step('installing plugins', () => installPlugins(parts), {
     sentence: 'Installing the plugins …',
     after: ['migrations'],

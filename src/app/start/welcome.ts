@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { defaultDataDir, isInstalled, type Config } from '../../config.ts';
+import type { HoldReason } from '../../lib/outbound-gate.ts';
 import type { FrontDoor } from '../front-doors.ts';
 import type { Seeded } from './seed.ts';
 
@@ -25,13 +26,15 @@ export interface Welcome {
   seeded: Seeded | null;
   /** Signs the administrator in to the console, once; null after the first start. */
   consoleLink: string | null;
+  /** Why nothing is sent; null while everything is. */
+  heldFor: HoldReason | null;
   doors: readonly FrontDoor[];
 }
 
 /** The text that a start prints: where the service listens, the new token, and a first command. */
-export function welcome({ config, url, seeded, consoleLink }: Welcome): string {
+export function welcome({ config, url, seeded, consoleLink, heldFor }: Welcome): string {
   const token = seeded?.generatedToken;
-  const lines = ['', `Switchboard listens on ${url}`];
+  const lines = ['', `Switchboard listens on ${url}`, ...holdHint(heldFor)];
   if (consoleLink !== null) lines.push('', 'Open the console, signed in once and within 30 minutes:', consoleLink);
   if (token) {
     lines.push('', `The administrator's API access token, shown only this once:`, `  ${token}`);
@@ -48,9 +51,9 @@ export function welcome({ config, url, seeded, consoleLink }: Welcome): string {
  * The same for people at a terminal: the pages in a table, and lines that can be copied as a whole, 80 characters at most as
  * long as the service's own address is short.
  */
-export function welcomeToTerminal({ config, url, seeded, doors }: Welcome): string {
+export function welcomeToTerminal({ config, url, seeded, doors, heldFor }: Welcome): string {
   const token = seeded?.generatedToken;
-  const lines = ['', `Switchboard listens on ${url}`, ''];
+  const lines = ['', `Switchboard listens on ${url}`, ...holdHint(heldFor), ''];
   for (const { label, url: link, hint } of doors) {
     lines.push(`  ${label.padEnd(labelWidth)}${link}`);
     if (hint !== undefined) lines.push(`  ${' '.repeat(labelWidth)}${hint}`);
@@ -63,6 +66,17 @@ export function welcomeToTerminal({ config, url, seeded, doors }: Welcome): stri
     lines.push('', `Lost the administrator's access token? This makes another:`, `  ${command}`);
   }
   return [...lines, ...embeddingHint(config), ...demoHint(config), '', ''].join('\n');
+}
+
+function holdHint(heldFor: HoldReason | null): string[] {
+  if (heldFor === null) return [];
+  if (heldFor === 'off') return ['', 'OUTBOUND is off: this service sends nothing.'];
+  return [
+    '',
+    'This database is a copy of an installation that lives elsewhere, so nothing is',
+    'sent. To send from here: start with --adopt. For a staging system, call first:',
+    '  npx switchboard neutralize',
+  ];
 }
 
 function embeddingHint({ llmBaseUrl, llmEmbeddingModel }: Config): string[] {

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../lib/operator-error.ts';
+import { openGate } from '../../lib/outbound-gate.ts';
 import { sentenceOf } from '../../outbound/failure-sentences.ts';
 import { createOutboundHttp, type OutboundHttp, type OutboundResult } from '../../outbound/http.ts';
 import { hostOf, isAddress, readUrl } from '../../outbound/url.ts';
@@ -44,7 +45,13 @@ export class ChatwootClient {
     this.#options = options;
     this.base = baseOf(options.url, options);
     const allowCidrs = options.allowsPrivate ? everywhere : options.allowCidrs;
-    this.#outbound = createOutboundHttp({ allowCidrs, timeoutMs, maxResponseBytes, connectionsPerOrigin });
+    this.#outbound = createOutboundHttp({
+      gate: openGate,
+      allowCidrs,
+      timeoutMs,
+      maxResponseBytes,
+      connectionsPerOrigin,
+    });
   }
 
   /** Returns the answer of a path below `/api/v1`; null for 404. Throws NoAnswer and OperatorError. */

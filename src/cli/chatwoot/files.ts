@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { checkFiles, type CheckedFile } from '../../domain/attachments/checked-files.ts';
 import type { AttachmentStore, WithConnection } from '../../domain/attachments/store.ts';
+import { openGate } from '../../lib/outbound-gate.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { sentenceOf } from '../../outbound/failure-sentences.ts';
 import {
@@ -56,7 +57,7 @@ export class FileCopier {
   constructor(options: FileCopierOptions) {
     this.#options = options;
     const maxResponseBytes = options.store.bounds.bytes + 1;
-    const common = { timeoutMs, maxResponseBytes, keepsBytes: true, connectionsPerOrigin } as const;
+    const common = { gate: openGate, timeoutMs, maxResponseBytes, keepsBytes: true, connectionsPerOrigin } as const;
     this.#own = createOutboundHttp({ ...common, allowCidrs: everywhere });
     this.#others = createOutboundHttp({ ...common, allowCidrs: options.allowCidrs });
   }

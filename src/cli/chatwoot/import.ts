@@ -5,6 +5,7 @@ import { chatwootTokenIn } from '../../config.ts';
 import { AttachmentStore } from '../../domain/attachments/store.ts';
 import { system, transact, type Transact } from '../../events/transaction.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
+import { openGate } from '../../lib/outbound-gate.ts';
 import { systemRandom } from '../../lib/ports.ts';
 import { createSecretBox, newWebhookSecret } from '../../lib/secrets/secret-box.ts';
 import type { Database } from '../../postgres/database.ts';
@@ -152,7 +153,7 @@ async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'sh
 function fileCopier({ base }: ChatwootClient, { into, database, context, options, stopped }: Target): FileCopier {
   const { config, log } = context;
   const { attachmentBytes: bytes, attachmentsPerMessage: perMessage } = config;
-  const objects = objectStoreOf(config, database.clock);
+  const objects = objectStoreOf(config, { clock: database.clock, gate: openGate });
   const failed = (error: unknown): void => log.error({ err: error }, 'store of files');
   return new FileCopier({
     store: new AttachmentStore({ bytes, perMessage }, { objects, random: systemRandom, failed }),

@@ -23,7 +23,7 @@ export async function resendDelivery(id: number, options: AccountOptions & { wai
   if (options.wait && ended.state !== 'delivered') process.exitCode = 1;
 }
 
-/** Returns the delivery after its first attempt; after 30 seconds as it is. */
+/** Returns the delivery after its first attempt; after 30 seconds, or where the service sends nothing, as it is. */
 export async function awaitAttempt(call: CallService, account: string, made: Delivery): Promise<Delivery> {
   const until = systemClock.now().getTime() + patienceMs;
   for (;;) {
@@ -32,9 +32,13 @@ export async function awaitAttempt(call: CallService, account: string, made: Del
       `${account}/deliveries/${made.id}`,
     );
     const now = { ...delivery, attempts: attempts.length };
-    if (now.state !== 'pending' || systemClock.now().getTime() > until) return now;
+    if (now.state !== 'pending' || isHeld(now) || systemClock.now().getTime() > until) return now;
     await wait(pollMs);
   }
+}
+
+function isHeld({ waits_for: wait }: Pick<Delivery, 'waits_for'>): boolean {
+  return wait?.reason === 'outbound';
 }
 
 /** Returns the result of a delivery as a sentence. */
@@ -42,5 +46,6 @@ export function sentenceOf(delivery: Delivery): string {
   const { id, event, state, last_status: status, last_error: error } = delivery;
   const why =
     error === null ? (status === null ? '' : `: ${status}`) : `: ${error}${status === null ? '' : ` ${status}`}`;
-  return `${event} to ${endpointOf(delivery)} is delivery ${id}, ${state}${why}`;
+  const held = isHeld(delivery) ? ': the service sends nothing now' : '';
+  return `${event} to ${endpointOf(delivery)} is delivery ${id}, ${state}${why}${held}`;
 }

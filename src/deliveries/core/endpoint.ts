@@ -1,6 +1,9 @@
 /** Endpoints are webhooks of accounts, and bots. */
 export type EndpointKind = 'webhook' | 'bot';
 
+/** The plugin that bots of the kind `ai` are installations of. */
+export const aiPluginId = 'ai-bot';
+
 /** In which form an endpoint wants the bodies of events: ours, or that of the field's leader (events/formats). */
 export type BodyFormat = 'default' | 'chatwoot';
 

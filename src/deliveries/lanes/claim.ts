@@ -7,7 +7,9 @@ import type { CancelReason } from '../core/refusal.ts';
 import type { Share } from '../core/slots.ts';
 import type { Trigger } from '../core/trigger.ts';
 import { bodyOf } from './bodies.ts';
+import { headColumns, takenColumns } from './head-columns.ts';
 import { isNotHeldBack } from './hold.ts';
+import { leavesService } from './leaving.ts';
 import { lockingBuckets, orRate, sharesWithin, spendingTokens } from './rates.ts';
 import { olderSecretsOf } from './older-secrets.ts';
 
@@ -61,6 +63,8 @@ interface ClaimBounds {
   token: string;
   /** A lane is held by failed attempts below this number. */
   holdAttempts: number;
+  /** Whether nothing may leave the service. */
+  isHeld: boolean;
 }
 
 /** A lane that has just been leased, and its endpoint. */
@@ -122,43 +126,6 @@ export const taking = (...kept: readonly string[]): string => `
     RETURNING ${[...takenColumns.map((name) => `d.${name}`), ...kept.map((name) => `head.${name}`)].join(', ')}
   )`;
 
-const takenColumns = [
-  'id',
-  'lane_id',
-  'attempt',
-  'failures',
-  'claims',
-  'trigger',
-  'account_id',
-  'event_id',
-  'endpoint_kind',
-  'endpoint_id',
-  'forwarded',
-  'format',
-];
-const readColumns = [
-  'account_name',
-  'event_name',
-  'conversation_id',
-  'depth',
-  'is_test',
-  'body',
-  'formatted',
-  'url',
-  'secret',
-  'older_secrets',
-  'disabled_reason',
-  'cancel_reason',
-  'runs',
-  'is_proven',
-  'headers',
-  'auth',
-  'beside',
-];
-
-/** The columns of `takenRows`. */
-export const headColumns = [...takenColumns, ...readColumns];
-
 /** SQL after SELECT: what is to be delivered, of `taken` as `d`; `beside` is SQL of `d`, its event `e` and its bot `p`. */
 export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(', ')}
   FROM (SELECT d.*, a.name AS account_name FROM taken d JOIN accounts a ON a.id = d.account_id) d
@@ -200,7 +167,7 @@ type ClaimRow = { [Column in keyof HeadRow]: HeadRow[Column] | null } & {
 export function claiming(of: DueLanes, beside?: string): ClaimDue {
   const statement = prepared(textOf(of, beside));
   const ratedStatement = of.kind === 'webhook' ? prepared(textOf(of, beside, true)) : statement;
-  return async (sql, { shares, leaseSeconds, token, holdAttempts }) => {
+  return async (sql, { shares, leaseSeconds, token, holdAttempts, isHeld }) => {
     const isRated = shares.some(({ rate }) => rate !== null);
     const rows = await sql<ClaimRow>(isRated ? ratedStatement : statement, [
       shares.map(({ id }) => id),
@@ -211,6 +178,7 @@ export function claiming(of: DueLanes, beside?: string): ClaimDue {
       token,
       leaseSeconds,
       holdAttempts,
+      isHeld,
     ]);
     const claim: Claim = { heads: [], idle: [] };
     for (const row of rows) {
@@ -242,7 +210,8 @@ function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): s
         AND l.due_at <= now() - make_interval(secs => share.due_for)
       ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED) due
     WHERE NOT EXISTS (SELECT FROM ${table} e WHERE e.id = share.endpoint_id
-        AND (e.paused_at IS NOT NULL OR share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL ${kind === 'webhook' ? orRate(isRated) : ''}))
+        AND (e.paused_at IS NOT NULL OR share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL ${kind === 'webhook' ? orRate(isRated) : ''}
+          OR $9 AND ${leavesService[kind]('e')}))
       AND due.version = (SELECT seen.ctid FROM lanes seen WHERE seen.id = due.id)
   ), leased AS (
     UPDATE lanes SET lease_token = $6, due_at = now() + make_interval(

@@ -3,6 +3,7 @@ import type { Sql } from '../../postgres/sql.ts';
 import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from '../core/endpoint.ts';
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
+import { leavesService } from './leaving.ts';
 import { nextTokenAt, tokensIn } from './rates.ts';
 
 interface DueRow {
@@ -24,24 +25,26 @@ const waitOf = (circuit: string): string =>
   `CASE ${circuit} WHEN 'open' THEN interval '${botPatienceSeconds} seconds' ELSE interval '0' END`;
 
 interface Place {
+  kind: EndpointKind;
   standing: string;
   patience: string | null;
 }
 
 // Selects from `page` the endpoints that have a due lane and may be called: all while their circuit is closed, one lane when
-// a probe is due, and none of a webhook that waits for its rate. `standing` says whether an endpoint is proven, where its next probe
+// a probe is due, and none of a webhook that waits for its rate, or while the gate is held. `standing` says whether an endpoint is proven, where its next probe
 // stands, and what its rate allows now.
-const permitted = ({ standing, patience }: Place, isSide: string) => `
+const permitted = ({ kind, standing, patience }: Place, { isSide, isHeld }: { isSide: string; isHeld: string }) => `
   SELECT p.endpoint_id, p.account_id, s.is_proven, s.max_per_second, s.tokens, circuit.state AS circuit
   FROM page p LEFT JOIN ${standing}
   CROSS JOIN LATERAL (SELECT CASE WHEN s.circuit_probe_at IS NULL THEN 'closed'
     WHEN s.circuit_probe_at <= now() THEN 'probe' ELSE 'open' END AS state) circuit
-  WHERE s.paused_at IS NULL AND s.tokens IS DISTINCT FROM 0 AND ${patience === null ? `circuit.state <> 'open'` : patience} AND EXISTS (
+  WHERE s.paused_at IS NULL AND NOT (${isHeld} AND ${leavesService[kind]('s')}) AND s.tokens IS DISTINCT FROM 0 AND ${patience === null ? `circuit.state <> 'open'` : patience} AND EXISTS (
     SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = ${isSide} AND l.endpoint_id = p.endpoint_id
       AND l.account_id = p.account_id AND l.due_at <= now() ${patience === null ? '' : `- ${waitOf('circuit.state')}`})`;
 
 const places: Record<EndpointKind, Place> = {
   webhook: {
+    kind: 'webhook',
     standing: `(SELECT w.*, rate.tokens, rate.token_at FROM webhooks w LEFT JOIN LATERAL (
         SELECT ${tokensIn('r', 'w.max_per_second')} AS tokens, ${nextTokenAt('r', 'w.max_per_second')} AS token_at
         FROM webhook_rates r WHERE w.max_per_second IS NOT NULL AND r.account_id = w.account_id AND r.webhook_id = w.id
@@ -51,7 +54,8 @@ const places: Record<EndpointKind, Place> = {
   },
   // Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
-    standing: `(SELECT id, circuit_probe_at, paused_at, resumed_at,
+    kind: 'bot',
+    standing: `(SELECT id, kind, plugin_id, outgoing_url, circuit_probe_at, paused_at, resumed_at,
         NULL::int AS max_per_second, NULL::int AS tokens, NULL::timestamptz AS token_at,
         CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
       ON s.id = p.endpoint_id`,
@@ -73,7 +77,7 @@ const survey = (place: Place) =>
         AND (l.endpoint_id, l.account_id) > (endpoint.endpoint_id, endpoint.account_id)
       ORDER BY l.endpoint_id, l.account_id LIMIT 1) next
   ), page AS MATERIALIZED (SELECT * FROM endpoint LIMIT $4)
-  SELECT due.*, NULL::float8 AS next_in_ms FROM (${permitted(place, '$5')}) due
+  SELECT due.*, NULL::float8 AS next_in_ms FROM (${permitted(place, { isSide: '$5', isHeld: '$6' })}) due
   UNION ALL (SELECT endpoint_id, account_id, NULL, NULL, NULL, NULL, NULL FROM page OFFSET $4 - 1)
   UNION ALL SELECT 0, 0, NULL, NULL, NULL, NULL, extract(epoch FROM min(next.at) - now()) * 1000
   FROM page p LEFT JOIN ${place.standing} CROSS JOIN LATERAL (
@@ -85,7 +89,7 @@ const survey = (place: Place) =>
 const look = (place: Place) =>
   prepared(`
   WITH page AS MATERIALIZED (SELECT DISTINCT * FROM unnest($2::bigint[], $3::bigint[]) AS touched (endpoint_id, account_id))
-  ${permitted(place, '$4')}`);
+  ${permitted(place, { isSide: '$4', isHeld: '$5' })}`);
 
 const surveys = { webhook: survey(places.webhook), bot: survey(places.bot) };
 const looks = { webhook: look(places.webhook), bot: look(places.bot) };
@@ -93,13 +97,13 @@ const looks = { webhook: look(places.webhook), bot: look(places.bot) };
 /**
  * Returns a page of the endpoints with something due that may be called, in the order of their ids, and the start of the
  * next page; the beginning after the last page. `nextInMs` is the time until something more on the page becomes due, or
- * may be called; null when nothing waits.
+ * may be called; null when nothing waits. With `isHeld`, endpoints outside of the service are left out.
  */
 export async function surveyDue(
   sql: Sql,
-  { kind, isSide, after, limit }: DueLanes & { after: EndpointOfAccount; limit: number },
+  { kind, isSide, after, limit, isHeld }: DueLanes & { after: EndpointOfAccount; limit: number; isHeld: boolean },
 ): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount; nextInMs: number | null }> {
-  const rows = await sql<SurveyRow>(surveys[kind], [kind, after.id, after.accountId, limit, isSide]);
+  const rows = await sql<SurveyRow>(surveys[kind], [kind, after.id, after.accountId, limit, isSide, isHeld]);
   const end = rows.find((row) => row.circuit === null && row.endpoint_id > 0);
   const waiting = rows.find((row) => row.endpoint_id === 0);
   return {
@@ -122,7 +126,7 @@ export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 /** Returns, by their keys, the endpoints that have something due and may be called. */
 export async function lookAt(
   sql: Sql,
-  { kind, isSide }: DueLanes,
+  { kind, isSide, isHeld }: DueLanes & { isHeld: boolean },
   endpoints: readonly EndpointOfAccount[],
 ): Promise<Map<string, DueEndpoint>> {
   const rows = await sql<DueRow>(looks[kind], [
@@ -130,6 +134,7 @@ export async function lookAt(
     endpoints.map(({ id }) => id),
     endpoints.map(({ accountId }) => accountId),
     isSide,
+    isHeld,
   ]);
   return new Map(rows.flatMap(toDue).map((endpoint) => [keyOf(endpoint), endpoint]));
 }

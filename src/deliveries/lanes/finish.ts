@@ -5,7 +5,7 @@ import type { Sql } from '../../postgres/sql.ts';
 import type { Statement } from '../../postgres/sql-transaction.ts';
 import { storableTextOrNull } from '../../lib/text/storable.ts';
 import type { Verdict } from '../core/verdict.ts';
-import { headColumns, taking, takenRows, toClaimed, type Claimed, type HeadRow } from './claim.ts';
+import { taking, takenRows, toClaimed, type Claimed, type HeadRow } from './claim.ts';
 import { dueAfterFinish, nextAfterDelivered } from './hold.ts';
 import { lockLeased, type Lease } from './lease.ts';
 import { laneOrder } from './lock-order.ts';

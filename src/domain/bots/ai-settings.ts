@@ -1,9 +1,7 @@
+import { aiPluginId } from '../../deliveries/core/endpoint.ts';
 import type { AgentBot } from '../../records/bots/agent-bot.ts';
 import { invalid } from '../../errors.ts';
 import type { Shape } from '../../schemas.ts';
-
-/** The plugin that bots of the kind `ai` are installations of. */
-export const aiPluginId = 'ai-bot';
 
 /** True for bots of the kind `ai`. */
 export function isAiBot({ pluginId }: Pick<AgentBot, 'pluginId'>): boolean {

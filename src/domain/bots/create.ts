@@ -3,7 +3,8 @@ import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { newWebhookSecret } from '../../lib/secrets/secret-box.ts';
 import { hearingOf } from '../../packages/manifest/heard-events.ts';
 import type { Shape } from '../../schemas.ts';
-import { aiPluginId, aiSettingsOf } from './ai-settings.ts';
+import { aiPluginId } from '../../deliveries/core/endpoint.ts';
+import { aiSettingsOf } from './ai-settings.ts';
 import { createPluginBot, createWebhookBot, withSecrets } from './bots.ts';
 import {
   checkForwards,

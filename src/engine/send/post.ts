@@ -46,6 +46,8 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
   const identity = own.certificate && { ...own.certificate, owner: `${claimed.endpoint.kind} ${claimed.endpoint.id}` };
   const headers = { ...own.headers, ...sent };
   const result = await ports.outbound.post(callee.url, { headers, body, ...(identity ? { identity } : {}) });
+  // The gate was held since the claim: the delivery is claimed again when its lease has ended, and waits then.
+  if (result.errorCode === 'outbound_held') return { verdict: null, isSettled: true, outcome: 'skipped', detail: null };
   // Secret headers reach the receiver alone.
   const call = { result, made: { startedAt, sent: { ...own.shown, ...sent } } };
   return result.ok ? judge(claimed, call, ports) : heedFailure(claimed, call, ports);

@@ -8,6 +8,7 @@ import type { Named } from '../../records/conversations/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { SignedFileLinks } from '../../lib/file-links.ts';
 import type { Mail } from '../../lib/mail.ts';
+import type { HoldReason, OutboundGate } from '../../lib/outbound-gate.ts';
 import type { UpgradeWatch } from '../../postgres/upgrade-watch.ts';
 import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
@@ -47,6 +48,10 @@ export interface Services {
   started: () => boolean;
   /** True until the shutdown begins. */
   accepting: () => boolean;
+  /** Whether anything is sent. */
+  gate: OutboundGate;
+  /** Looks whether the database is that of the installation, or a copy; returns why nothing is sent. */
+  home: { look: () => Promise<HoldReason | null> };
   /** Knows whether a newer release has migrated the database. */
   upgrade: UpgradeWatch;
 }

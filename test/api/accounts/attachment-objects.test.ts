@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { openGate } from '../../../src/lib/outbound-gate.ts';
 import { alarmsOf } from '../../../src/app/alarms.ts';
 import { deleteDiscardedObjects } from '../../../src/domain/upkeep/discarded-objects.ts';
 import { deleteUnsentFiles } from '../../../src/domain/upkeep/unsent-files.ts';
@@ -36,7 +37,14 @@ describe('attachments in an object store', function () {
         attachmentS3TimeoutMs: 3_000,
       },
     });
-    objects = new ObjectStore({ endpoint: server.url, bucket, ...objectKeys, timeoutMs: 3_000, clock: systemClock });
+    objects = new ObjectStore({
+      endpoint: server.url,
+      bucket,
+      ...objectKeys,
+      timeoutMs: 3_000,
+      clock: systemClock,
+      gate: openGate,
+    });
     inbox = await addInbox(app);
   });
 
@@ -180,7 +188,7 @@ describe('attachments in an object store', function () {
     try {
       const days = { retentionDays: 30, runRetentionDays: 30, reportRetentionDays: 30 };
       const looks = { retry: () => undefined, embed: () => undefined };
-      const alarms = alarmsOf(other.app.database, { ...days, ...looks, objects });
+      const alarms = alarmsOf(other.app.database, { ...days, ...looks, objects, gate: openGate });
       const ring = (name: string) => alarms.find((alarm) => alarm.name === name)!.ring();
       await app.query(`INSERT INTO discarded_objects (object_key) VALUES ('a'), ('b'), ('c')`);
       server.broken = 'hangs';

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { openGate } from '../../../src/lib/outbound-gate.ts';
 import { until } from '../../sandbox/helpers.ts';
 import { PassageEmbedder } from '../../../src/domain/articles/embeddings/embedder.ts';
 import type { Database } from '../../../src/postgres/database.ts';
@@ -18,6 +19,7 @@ describe('what embeds articles', () => {
   it('looks once more when it is poked at the end of a look', async () => {
     let [looks, pokes] = [0, 0];
     const embedder = new PassageEmbedder({
+      gate: openGate,
       database: databaseOf((statement) => {
         if (statement.includes('claim = t.claim + 1')) looks += 1;
         if (!statement.includes('min(due_at)') || pokes === 1) return;

@@ -55,22 +55,22 @@ export const deliveryRoutes = [
   doors.account(
     ['GET', `${base}/events/:id/deliveries`, 'List the webhooks that got an event, and why others did not'],
     { reply: 'resources/event-deliveries', role: 'administrator' },
-    async ({ services: { holdAttempts }, sql, account, params }) => {
+    async ({ services: { holdAttempts, gate }, sql, account, params }) => {
       if (!(await knowsEvent(sql, account.id, params.id))) throw notFound('Event');
       const receivers = await findReceivers(sql, account.id, params.id);
       const deliveries = receivers.flatMap((receiver) => receiver.deliveries);
-      const waits = await findWaits(sql, { accountId: account.id, deliveries, holdAttempts });
+      const waits = await findWaits(sql, { accountId: account.id, deliveries, holdAttempts, gate });
       return { payload: receivers.map((receiver) => presentReceiver(receiver, waits)) };
     },
   ),
   doors.account(
     ['GET', `${base}/deliveries/:id`, 'Get a delivery with its attempts'],
     { reply: 'resources/delivery-detail', record: true, role: 'developer' },
-    async ({ services: { holdAttempts }, sql, principal, account, params }) => {
+    async ({ services: { holdAttempts, gate }, sql, principal, account, params }) => {
       const delivery = await findDelivery(sql, account.id, params.id);
       if (!delivery) throw notFound('Delivery');
       requireShared(principal, delivery.endpoint, 'Delivery');
-      const waits = await findWaits(sql, { accountId: account.id, deliveries: [delivery], holdAttempts });
+      const waits = await findWaits(sql, { accountId: account.id, deliveries: [delivery], holdAttempts, gate });
       return presentDetail(delivery, waits.get(delivery.id));
     },
   ),
@@ -118,7 +118,7 @@ async function answerList(sql: Sql, { services, principal, accountId, endpoint, 
   const isTold = sharedWebhook(principal) === null && conversationId !== null;
   if (isTold && !(await knowsConversation(sql, accountId, conversationId))) throw notFound('Conversation');
   const found = await listDeliveries(sql, accountId, filter);
-  const { holdAttempts, secretBox } = services;
-  const waits = await findWaits(sql, { accountId, deliveries: found.rows, holdAttempts });
+  const { holdAttempts, gate, secretBox } = services;
+  const waits = await findWaits(sql, { accountId, deliveries: found.rows, holdAttempts, gate });
   return presentStretch(found, (row) => presentDelivery(row, waits.get(row.id)), { secretBox, list: name });
 }

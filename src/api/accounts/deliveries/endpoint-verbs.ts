@@ -79,11 +79,11 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
 export async function presentLogged(
   { sql, account }: Pick<Transaction, 'sql' | 'account'>,
   id: number,
-  { holdAttempts }: Pick<Services, 'holdAttempts'>,
+  { holdAttempts, gate }: Pick<Services, 'holdAttempts' | 'gate'>,
 ): Promise<Shape<'resources/delivery'>> {
   const delivery = await findLogged(sql, account.id, id);
   if (!delivery) throw notFound('Delivery');
-  const waits = await findWaits(sql, { accountId: account.id, deliveries: [delivery], holdAttempts });
+  const waits = await findWaits(sql, { accountId: account.id, deliveries: [delivery], holdAttempts, gate });
   return presentDelivery(delivery, waits.get(delivery.id));
 }
 

@@ -2,6 +2,7 @@ import { watch } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { OperatorError } from '../../../lib/operator-error.ts';
+import { openGate } from '../../../lib/outbound-gate.ts';
 import { systemClock } from '../../../lib/ports.ts';
 import { printable } from '../../../lib/text/printable.ts';
 import { createOutboundHttp } from '../../../outbound/http.ts';
@@ -18,6 +19,7 @@ export interface DevOptions {
 const settleMs = 100;
 /** The bounds of requests; a service has them in its configuration. */
 const requests = {
+  gate: openGate,
   allowCidrs: [],
   timeoutMs: 10_000,
   maxResponseBytes: 1024 * 1024,

@@ -1,3 +1,4 @@
+import type { OutboundGate } from '../../../lib/outbound-gate.ts';
 import { ModelError, type ModelServer } from '../../../models/chat.ts';
 import type { Embed } from '../../../models/embed.ts';
 import type { Database } from '../../../postgres/database.ts';
@@ -25,6 +26,8 @@ import { toStored } from './vectors.ts';
 
 export interface EmbedderOptions {
   database: Database;
+  /** While it is held, passages wait. */
+  gate: OutboundGate;
   /** Returns the server and the model for an account's embeddings, read anew each time; null for none. */
   serverOf: (sql: Sql, accountId: number) => Promise<ModelServer | null>;
   /** Server of accounts that set none of their own. */
@@ -93,7 +96,7 @@ export class PassageEmbedder {
   /** Looks for work, at once or after the present look. */
   poke(): void {
     this.#isPoked = true;
-    if (this.#stopping.signal.aborted) return;
+    if (this.#stopping.signal.aborted || this.#options.gate.heldFor !== null) return;
     this.#running ??= this.#work().finally(() => {
       this.#running = null;
       // A poke near the end of a look may announce passages that the look did not see.

@@ -108,6 +108,7 @@ function WaitsFor({ of: { reason, delivery_id: id, until } }: { of: NonNullable<
 }
 
 const waits = {
+  outbound: 'Nothing is sent: the database is a copy, or outbound traffic is off',
   delivery: 'An earlier delivery',
   circuit: 'Open circuit: the endpoint is not responding',
   paused: 'Endpoint paused',
