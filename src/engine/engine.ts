@@ -8,7 +8,7 @@ import type { Deliver } from './attempt.ts';
 import { Slots, type WaitingRoom } from '../deliveries/core/slots.ts';
 import { FinishBatch } from './finish-batch.ts';
 import { Pump } from './pump.ts';
-import { claiming } from '../deliveries/lanes/claim.ts';
+import { claiming, type ClaimUnlessHeld } from '../deliveries/lanes/claim.ts';
 import { renewalsPerLease, renewLeases } from './lease-renewal.ts';
 
 export interface EngineOptions {
@@ -58,8 +58,9 @@ export class Engine {
         ? { total: resent.inFlight, perEndpoint: resent.endpointInFlight }
         : { total: options.inFlight[kind], perEndpoint: options.endpointInFlight };
       const slots = new Slots({ ...bounds, ...(room ? { room } : {}) });
-      const claimDue = claiming({ kind, isSide }, besides[kind]);
       const isHeld = () => options.gate.heldFor !== null;
+      const claim = claiming({ kind, isSide }, besides[kind]);
+      const claimDue: ClaimUnlessHeld = (sql, bounds) => claim(sql, { ...bounds, isHeld: isHeld() });
       return new Pump({ ...options, isHeld, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
     };
     this.#pumps = [pump('webhook', false), pump('bot', false), pump('webhook', true), pump('bot', true)];

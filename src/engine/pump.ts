@@ -7,22 +7,20 @@ import type { Attempted, Deliver } from './attempt.ts';
 import { AbandonedLeases } from './abandoned-leases.ts';
 import { claimProbes } from './claim-probes.ts';
 import { pauseAfter } from '../deliveries/core/claims.ts';
-import { keyOf, type DueLanes, type EndpointOfAccount } from '../deliveries/core/endpoint.ts';
+import { keyOf, type EndpointOfAccount } from '../deliveries/core/endpoint.ts';
 import type { EndpointOutcome } from '../deliveries/core/circuit.ts';
 import type { DueEndpoint, Share, Slot, Slots } from '../deliveries/core/slots.ts';
 import type { FinishBatch } from './finish-batch.ts';
 import { KnownEndpoints } from './known-endpoints.ts';
-import type { Claim, ClaimDue, Claimed } from '../deliveries/lanes/claim.ts';
+import type { Claim, Claimed, ClaimUnlessHeld } from '../deliveries/lanes/claim.ts';
 import { countLanes } from '../deliveries/lanes/count-lanes.ts';
-import { firstEndpoint, lookAt, surveyDue } from '../deliveries/lanes/due-endpoints.ts';
+import { firstEndpoint, lookAt, surveyDue, type SurveyedLanes } from '../deliveries/lanes/due-endpoints.ts';
 import { giveBackUnused } from './give-back-unused.ts';
 
-export interface PumpOptions extends DueLanes {
+export interface PumpOptions extends SurveyedLanes {
   database: Database;
   random: Random;
-  /** Whether nothing may leave the service. */
-  isHeld: () => boolean;
-  claimDue: ClaimDue;
+  claimDue: ClaimUnlessHeld;
   /** Makes an attempt on an endpoint of the kind. */
   deliver: Deliver;
   slots: Slots;
@@ -166,13 +164,7 @@ export class Pump {
       : planned;
     if (shares.length === 0) return;
     const token = random.uuid();
-    const claim = await claimDue(database.sql, {
-      shares,
-      leaseSeconds,
-      token,
-      holdAttempts,
-      isHeld: this.#options.isHeld(),
-    });
+    const claim = await claimDue(database.sql, { shares, leaseSeconds, token, holdAttempts });
     this.#forgetServed(shares, claim);
     if (claim.heads.length + claim.idle.length > 0 && this.#due.size > 0) this.#again = true;
     this.#begin(shares, claim);
@@ -198,7 +190,7 @@ export class Pump {
 
   // Looking at the touched endpoints only keeps a claim cheap while many endpoints have something due but no slot.
   async #look(): Promise<Iterable<DueEndpoint>> {
-    const { kind, isSide, database } = this.#options;
+    const { database } = this.#options;
     if (this.#mustSurvey) await this.#survey();
     for (const endpoint of this.#stillDue.splice(0)) this.#due.set(keyOf(endpoint), endpoint);
     const touched: EndpointOfAccount[] = [];
@@ -208,18 +200,18 @@ export class Pump {
       else touched.push(endpoint);
     }
     if (touched.length === 0) return this.#due.values();
-    const found = await lookAt(database.sql, { kind, isSide, isHeld: this.#options.isHeld() }, touched);
+    const found = await lookAt(database.sql, this.#options, touched);
     for (const endpoint of touched) this.#due.delete(keyOf(endpoint));
     for (const [key, endpoint] of found) this.#due.set(key, endpoint);
     return this.#due.values();
   }
 
   async #survey(): Promise<void> {
-    const { kind, isSide, database, retries } = this.#options;
+    const { kind, isSide, isHeld, database, retries } = this.#options;
     this.#mustSurvey = false;
     this.#surveyedAt = performance.now();
     const isFirst = this.#after.id === 0;
-    const stretch = { kind, isSide, after: this.#after, limit: surveyed, isHeld: this.#options.isHeld() };
+    const stretch = { kind, isSide, after: this.#after, limit: surveyed, isHeld };
     const { due, next, nextInMs } = await surveyDue(database.sql, stretch);
     this.#after = next;
     this.#due = new Map(due.map((endpoint) => [keyOf(endpoint), endpoint]));

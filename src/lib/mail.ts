@@ -36,16 +36,12 @@ const inactivityMs = 20_000;
  */
 export class Mailer {
   readonly #transport: Transporter | null;
-  readonly #from: string;
-  readonly #log: MailLog;
-  readonly #gate: OutboundGate;
+  readonly #options: MailerOptions;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor({ smtpUrl, from, log, gate }: MailerOptions) {
-    this.#from = from ?? '';
-    this.#log = log;
-    this.#gate = gate;
-    this.#transport = smtpUrl === null ? null : openTransport(smtpUrl);
+  constructor(options: MailerOptions) {
+    this.#options = options;
+    this.#transport = options.smtpUrl === null ? null : openTransport(options.smtpUrl);
   }
 
   /** Whether there is a mail server. */
@@ -61,16 +57,17 @@ export class Mailer {
   /** Begins to send a mail, or logs its link; never throws. */
   send({ link, ...mail }: Mail): void {
     if (this.#transport) this.#begin(this.#transport, mail, { link });
-    else this.#log.info({ to: mail.to.address, link }, 'there is no SMTP_URL: pass this link on');
+    else this.#options.log.info({ to: mail.to.address, link }, 'there is no SMTP_URL: pass this link on');
   }
 
   #begin(transport: Transporter, { to, subject, text }: Omit<Mail, 'link'>, note: { link?: string }): void {
+    const { log, gate, from } = this.#options;
     const details = { to: to.address, ...note };
-    if (this.#gate.heldFor !== null) return this.#log.info({ ...details, subject }, held);
+    if (gate.heldFor !== null) return log.info({ ...details, subject }, held);
     const failed = `mail could not be sent${note.link ? ': pass this link on' : ''}`;
-    const sending = transport.sendMail({ from: this.#from, to, subject, text }).then(
-      () => this.#log.info({ to: to.address }, 'mail sent'),
-      (error: unknown) => this.#log.warn({ ...details, reason: reasonOf(error) }, failed),
+    const sending = transport.sendMail({ from: from ?? '', to, subject, text }).then(
+      () => log.info({ to: to.address }, 'mail sent'),
+      (error: Error) => log.warn({ ...details, reason: error.message }, failed),
     );
     this.#track(sending);
   }
@@ -99,8 +96,4 @@ function openTransport(url: string): Transporter {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -79,7 +79,7 @@ export class Bench {
       isSide: false,
       after: firstEndpoint,
       limit: 1_000,
-      isHeld: false,
+      isHeld: () => false,
     });
     return due.map((endpoint) => ({ ...endpoint, lanes }));
   }

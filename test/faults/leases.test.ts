@@ -213,7 +213,7 @@ describe('leases', () => {
         isSide: false,
         after: pages.at(-1)!,
         limit: 1,
-        isHeld: false,
+        isHeld: () => false,
       });
       expect(due.map(({ id }) => id)).to.deep.equal([[crowd], [], [last], []][page]);
       pages.push(next);
@@ -223,9 +223,9 @@ describe('leases', () => {
     const shares = await bench.shares(1);
     const plans = {
       survey: await explain(bench, (sql) =>
-        surveyDue(sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000, isHeld: false }),
+        surveyDue(sql, { kind: 'webhook', isSide: false, after: firstEndpoint, limit: 1_000, isHeld: () => false }),
       ),
-      look: await explain(bench, (sql) => lookAt(sql, { kind: 'webhook', isSide: false, isHeld: false }, shares)),
+      look: await explain(bench, (sql) => lookAt(sql, { kind: 'webhook', isSide: false, isHeld: () => false }, shares)),
       claim: await explain(bench, (sql) =>
         claimDue(sql, { shares, leaseSeconds, token: systemRandom.uuid(), holdAttempts, isHeld: false }),
       ),

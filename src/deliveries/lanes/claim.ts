@@ -153,6 +153,9 @@ export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(
 /** Leases due lanes and takes their heads, in one statement. */
 export type ClaimDue = (sql: Sql, bounds: ClaimBounds) => Promise<Claim>;
 
+/** The same with the gate as it is at that moment. */
+export type ClaimUnlessHeld = (sql: Sql, bounds: Omit<ClaimBounds, 'isHeld'>) => Promise<Claim>;
+
 /** The columns are null where the lane has no head; these are not. */
 type ClaimRow = { [Column in keyof HeadRow]: HeadRow[Column] | null } & {
   leased_lane: number;

@@ -20,6 +20,11 @@ interface SurveyRow extends DueRow {
   next_in_ms: number | null;
 }
 
+/** Lanes of which those are left out that lead out of the service while that is held. */
+export interface SurveyedLanes extends DueLanes {
+  isHeld: () => boolean;
+}
+
 // How long a bot's delivery waits before people get the conversation.
 const waitOf = (circuit: string): string =>
   `CASE ${circuit} WHEN 'open' THEN interval '${botPatienceSeconds} seconds' ELSE interval '0' END`;
@@ -97,13 +102,13 @@ const looks = { webhook: look(places.webhook), bot: look(places.bot) };
 /**
  * Returns a page of the endpoints with something due that may be called, in the order of their ids, and the start of the
  * next page; the beginning after the last page. `nextInMs` is the time until something more on the page becomes due, or
- * may be called; null when nothing waits. With `isHeld`, endpoints outside of the service are left out.
+ * may be called; null when nothing waits. While it is held, endpoints outside of the service are left out.
  */
 export async function surveyDue(
   sql: Sql,
-  { kind, isSide, after, limit, isHeld }: DueLanes & { after: EndpointOfAccount; limit: number; isHeld: boolean },
+  { kind, isSide, after, limit, isHeld }: SurveyedLanes & { after: EndpointOfAccount; limit: number },
 ): Promise<{ due: DueEndpoint[]; next: EndpointOfAccount; nextInMs: number | null }> {
-  const rows = await sql<SurveyRow>(surveys[kind], [kind, after.id, after.accountId, limit, isSide, isHeld]);
+  const rows = await sql<SurveyRow>(surveys[kind], [kind, after.id, after.accountId, limit, isSide, isHeld()]);
   const end = rows.find((row) => row.circuit === null && row.endpoint_id > 0);
   const waiting = rows.find((row) => row.endpoint_id === 0);
   return {
@@ -126,7 +131,7 @@ export const firstEndpoint: EndpointOfAccount = { id: 0, accountId: 0 };
 /** Returns, by their keys, the endpoints that have something due and may be called. */
 export async function lookAt(
   sql: Sql,
-  { kind, isSide, isHeld }: DueLanes & { isHeld: boolean },
+  { kind, isSide, isHeld }: SurveyedLanes,
   endpoints: readonly EndpointOfAccount[],
 ): Promise<Map<string, DueEndpoint>> {
   const rows = await sql<DueRow>(looks[kind], [
@@ -134,7 +139,7 @@ export async function lookAt(
     endpoints.map(({ id }) => id),
     endpoints.map(({ accountId }) => accountId),
     isSide,
-    isHeld,
+    isHeld(),
   ]);
   return new Map(rows.flatMap(toDue).map((endpoint) => [keyOf(endpoint), endpoint]));
 }

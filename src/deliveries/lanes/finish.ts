@@ -6,6 +6,7 @@ import type { Statement } from '../../postgres/sql-transaction.ts';
 import { storableTextOrNull } from '../../lib/text/storable.ts';
 import type { Verdict } from '../core/verdict.ts';
 import { taking, takenRows, toClaimed, type Claimed, type HeadRow } from './claim.ts';
+import { headColumns } from './head-columns.ts';
 import { dueAfterFinish, nextAfterDelivered } from './hold.ts';
 import { lockLeased, type Lease } from './lease.ts';
 import { laneOrder } from './lock-order.ts';
