@@ -60,7 +60,7 @@ export class Engine {
       const slots = new Slots({ ...bounds, ...(room ? { room } : {}) });
       const isHeld = () => options.gate.heldFor !== null;
       const claim = claiming({ kind, isSide }, besides[kind]);
-      const claimDue: ClaimUnlessHeld = (sql, bounds) => claim(sql, { ...bounds, isHeld: isHeld() });
+      const claimDue: ClaimUnlessHeld = (sql, wanted) => claim(sql, { ...wanted, isHeld: isHeld() });
       return new Pump({ ...options, isHeld, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
     };
     this.#pumps = [pump('webhook', false), pump('bot', false), pump('webhook', true), pump('bot', true)];

@@ -37,8 +37,8 @@ export async function awaitAttempt(call: CallService, account: string, made: Del
   }
 }
 
-function isHeld({ waits_for: wait }: Pick<Delivery, 'waits_for'>): boolean {
-  return wait?.reason === 'outbound';
+function isHeld(delivery: Pick<Delivery, 'waits_for'>): boolean {
+  return delivery.waits_for?.reason === 'outbound';
 }
 
 /** Returns the result of a delivery as a sentence. */
