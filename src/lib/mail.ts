@@ -12,7 +12,7 @@ export interface Mail {
 }
 
 /** The log for sent and failed mail. */
-export interface MailLog {
+interface MailLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
