@@ -657,6 +657,16 @@ export type DeliveryErrorClass = ("dns" | "connect" | "tls" | "timeout" | "block
  */
 export type RecoverableState = ("exhausted" | "cancelled")
 /**
+ * Who can run a macro: its creator alone, or all agents.
+ */
+export type MacroVisibility = ("personal" | "global")
+/**
+ * Parameters of an action.
+ * 
+ * @maxItems 20
+ */
+export type ActionParameters = (string | number)[]
+/**
  * A message or a private note.
  */
 export type SendMessage = (NewMessageShape & {
@@ -1429,6 +1439,25 @@ color: string
 show_on_sidebar: boolean
 })
 /**
+ * Actions that agents run on conversations together, in their order.
+ */
+export type Macro = (AccountRecordShape & {
+name: string
+visibility: MacroVisibility
+actions: {
+action_name: string
+action_params: ActionParameters
+}[]
+/**
+ * The agent who created it.
+ */
+created_by_id: Id
+/**
+ * The agent who changed it last.
+ */
+updated_by_id: Id
+})
+/**
  * A tenant, as platform administrators see it.
  */
 export type PlatformAccount = AccountShape
@@ -1764,6 +1793,9 @@ export interface Schemas {
 "requests/label.create": CreateLabel
 "requests/label.update": UpdateLabel
 "requests/ledger.query": LedgerQuery
+"requests/macro.create": CreateMacro
+"requests/macro.execute": ExecuteMacro
+"requests/macro.update": UpdateMacro
 "requests/message.create": SendMessage
 "requests/message.list.query": ListMessagesQuery
 "requests/message.update": UpdateMessage
@@ -1866,6 +1898,9 @@ export interface Schemas {
 "resources/label-list": LabelList
 "resources/label": Label
 "resources/ledger": Ledger
+"resources/macro-list": MacroList
+"resources/macro-results": MacroResults
+"resources/macro": Macro
 "resources/message-list": MessageList
 "resources/message": Message
 "resources/openapi": APIContract
@@ -3520,6 +3555,61 @@ step?: number
 [k: string]: unknown
 }
 /**
+ * A name, and the actions to run.
+ */
+export interface CreateMacro {
+name: string
+/**
+ * Default: `personal`.
+ */
+visibility?: MacroVisibility
+/**
+ * With their parameters: `assign_agent` (an agent's id, `self` or `nil`), `assign_team` (an id or `nil`), `remove_assigned_team`, `add_label` and `remove_label` (titles), `change_status` (`open`, `resolved` or `pending`), `open_conversation`, `pending_conversation`, `resolve_conversation`, `snooze_conversation` (seconds), `change_priority` (`urgent`, `high`, `medium`, `low` or `nil`), `send_message` and `add_private_note` (a text).
+ * 
+ * @minItems 1
+ * @maxItems 20
+ */
+actions: {
+action_name: string
+action_params?: (ActionParameters | null)
+[k: string]: unknown
+}[]
+[k: string]: unknown
+}
+/**
+ * The conversations on which to run it.
+ */
+export interface ExecuteMacro {
+/**
+ * @minItems 1
+ * @maxItems 100
+ */
+conversation_ids: Id[]
+[k: string]: unknown
+}
+/**
+ * What to change of a macro.
+ */
+export interface UpdateMacro {
+name?: string
+/**
+ * Default: `personal`.
+ */
+visibility?: MacroVisibility
+/**
+ * With their parameters: `assign_agent` (an agent's id, `self` or `nil`), `assign_team` (an id or `nil`), `remove_assigned_team`, `add_label` and `remove_label` (titles), `change_status` (`open`, `resolved` or `pending`), `open_conversation`, `pending_conversation`, `resolve_conversation`, `snooze_conversation` (seconds), `change_priority` (`urgent`, `high`, `medium`, `low` or `nil`), `send_message` and `add_private_note` (a text).
+ * 
+ * @minItems 1
+ * @maxItems 20
+ */
+actions?: {
+action_name: string
+action_params?: (ActionParameters | null)
+[k: string]: unknown
+}[]
+[k: string]: unknown
+}
+/**
  * What a message shows besides its text: choices (`input_select`) and cards.
  */
 export interface RichContentShape {
@@ -4742,6 +4832,37 @@ violations: number
 sample: {
 [k: string]: unknown
 }[]
+}[]
+}
+/**
+ * Global macros and the caller's own, by name.
+ */
+export interface MacroList {
+payload: Macro[]
+meta: PageMeta
+}
+/**
+ * How a macro went in each conversation, in the order of the request.
+ */
+export interface MacroResults {
+payload: {
+conversation_id: Id
+/**
+ * False: none of the actions was done.
+ */
+success: boolean
+/**
+ * The action that was refused.
+ */
+action_name: (string | null)
+/**
+ * Code of the refusal.
+ */
+code: (string | null)
+/**
+ * Sentence of the refusal.
+ */
+error: (string | null)
 }[]
 }
 /**

@@ -6,6 +6,7 @@ import { Article } from './article.ts';
 import { AttributeDefinition } from './attribute-definition.ts';
 import { CannedResponse } from './canned-response.ts';
 import { CustomFilter } from './custom-filter.ts';
+import { Macro } from './macro.ts';
 import { Contact } from './contacts/contact.ts';
 import { Inbox } from './inbox.ts';
 import { Invitation } from './invitation.ts';
@@ -25,6 +26,7 @@ export const entities = [
   AttributeDefinition,
   CannedResponse,
   CustomFilter,
+  Macro,
   Contact,
   Inbox,
   Invitation,

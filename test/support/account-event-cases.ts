@@ -52,6 +52,10 @@ function unassigning(body: (home: Tenant) => Promise<Record<string, unknown>>): 
 export const accountEvents: Record<string, EventCase[]> = {
   'PATCH /api/v1/accounts/:account_id': always,
   'POST inboxes': always,
+  'POST macros': always,
+  'PATCH macros/:id': always,
+  'DELETE macros/:id': once,
+  'POST macros/:id/execute': [{ says: ['message_created > webhook'], again: 'the same' }],
   'POST custom_filters': always,
   'PATCH custom_filters/:id': always,
   'DELETE custom_filters/:id': once,

@@ -21,6 +21,7 @@ const newAiBot = async ({ maker }: Tenant) => {
 const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
+const newMacro = ({ maker }: Tenant) => maker.macro();
 // By the token that the administrator has by now: a custom filter belongs to its creator.
 const onFilter =
   (body: (home: Tenant) => Request['body'] = () => ({})): Prepare =>
@@ -121,6 +122,18 @@ export const accountOperations: Record<string, Prepare> = {
   'POST custom_filters': ({ maker }) => ({ body: { name: maker.text('view'), query: { q: maker.text('value') } } }),
   'PATCH custom_filters/:id': onFilter(renamed),
   'DELETE custom_filters/:id': onFilter(),
+
+  'GET macros': nothing,
+  'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),
+  'POST macros': ({ maker }) => ({
+    body: { name: maker.text('macro'), actions: [{ action_name: 'add_label', action_params: [maker.text('title')] }] },
+  }),
+  'PATCH macros/:id': on(newMacro, renamed),
+  'DELETE macros/:id': on(newMacro),
+  'POST macros/:id/execute': ({ macro, conversation }) => ({
+    at: { id: macro },
+    body: { conversation_ids: [conversation] },
+  }),
 
   'GET teams': nothing,
   'GET teams/:id': presentTeam,

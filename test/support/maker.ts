@@ -93,6 +93,12 @@ export class Maker {
     return (await this.call('POST', 'custom_filters', filter, owner)).id;
   }
 
+  /** A global macro that writes a note. */
+  macro(): Promise<number> {
+    const actions = [{ action_name: 'add_private_note', action_params: [this.text('note')] }];
+    return this.post('macros', { name: this.text('macro'), visibility: 'global', actions });
+  }
+
   slaPolicy(): Promise<number> {
     return makeSmall(this, 'sla_policies');
   }

@@ -67,6 +67,8 @@ export interface Tenant {
   slaPolicy: number;
   /** A custom filter of the account's administrator. */
   customFilter: number;
+  /** A global macro. */
+  macro: number;
   /** The small resources, by kind. */
   small: Record<string, number>;
   webhook: number;
@@ -100,6 +102,7 @@ const steps: Step[] = [
     return { small, slaPolicy: small['sla_policies']! };
   },
   async ({ maker, administrator }) => ({ customFilter: await maker.customFilter(administrator.headers) }),
+  async ({ maker }) => ({ macro: await maker.macro() }),
   async ({ maker }) => ({ webhook: await maker.webhook() }),
   async ({ maker }) => ({ contact: await maker.contact() }),
   async ({ maker, contact }) => ({ note: await maker.note(contact) }),

@@ -22,6 +22,7 @@ export interface Operations {
   'DELETE inboxes/:id': { reply: 'resources/empty' };
   'DELETE inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/empty' };
   'DELETE labels/:id': { reply: 'resources/empty' };
+  'DELETE macros/:id': { reply: 'resources/empty' };
   'DELETE sla_policies/:id': { reply: 'resources/empty' };
   'DELETE teams/:id': { reply: 'resources/empty' };
   'DELETE teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/empty' };
@@ -105,6 +106,8 @@ export interface Operations {
   'GET inboxes/:id/assignable_agents': { reply: 'resources/inbox-agents' };
   'GET inboxes/:id/members': { reply: 'resources/inbox-agents' };
   'GET labels': { reply: 'resources/label-list' };
+  'GET macros': { reply: 'resources/macro-list' };
+  'GET macros/:id': { reply: 'resources/macro' };
   'GET plugins': { query: 'requests/page.query'; reply: 'resources/account-plugin-list' };
   'GET reports/activity': { query: 'requests/report.activity.query'; reply: 'resources/activity-report' };
   'GET runs': { query: 'requests/account-run.list.query'; reply: 'resources/run-list' };
@@ -145,6 +148,7 @@ export interface Operations {
   'PATCH inboxes/:id': { body: 'requests/inbox.update'; reply: 'resources/inbox' };
   'PATCH inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };
   'PATCH labels/:id': { body: 'requests/label.update'; reply: 'resources/label' };
+  'PATCH macros/:id': { body: 'requests/macro.update'; reply: 'resources/macro' };
   'PATCH sla_policies/:id': { body: 'requests/sla-policy.update'; reply: 'resources/sla-policy' };
   'PATCH teams/:id': { body: 'requests/team.update'; reply: 'resources/team' };
   'PATCH teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/agent-list' };
@@ -219,6 +223,8 @@ export interface Operations {
   'POST inboxes/:id/rotate_identity_secret': { reply: 'resources/inbox-with-identity-secret' };
   'POST inboxes/:id/set_agent_bot': { body: 'requests/inbox.set-agent-bot'; reply: 'resources/inbox-agent-bot' };
   'POST labels': { body: 'requests/label.create'; reply: 'resources/label' };
+  'POST macros': { body: 'requests/macro.create'; reply: 'resources/macro' };
+  'POST macros/:id/execute': { body: 'requests/macro.execute'; reply: 'resources/macro-results' };
   'POST runs/:id/replay': { reply: 'resources/run-replay' };
   'POST sla_policies': { body: 'requests/sla-policy.create'; reply: 'resources/sla-policy' };
   'POST teams': { body: 'requests/team.create'; reply: 'resources/team' };

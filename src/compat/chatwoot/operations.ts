@@ -10,6 +10,7 @@ import { conversationOperations } from './conversations.ts';
 import { customFilterOperations } from './custom-filters.ts';
 import { inboxOperations } from './inboxes.ts';
 import { labelOperations } from './labels.ts';
+import { macroOperations } from './macros.ts';
 import { messageOperations } from './messages.ts';
 import type { Operation } from './operation.ts';
 import { participationOperations } from './participation.ts';
@@ -32,6 +33,7 @@ export const operations: readonly Operation[] = [
   ...attributeDefinitionOperations,
   ...cannedResponseOperations,
   ...customFilterOperations,
+  ...macroOperations,
   ...participationOperations,
   ...searchOperations,
   ...profileOperations,

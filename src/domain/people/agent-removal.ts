@@ -30,6 +30,7 @@ async function shutOut(tx: Transaction, userId: number): Promise<void> {
   const scope = [tx.account.id, userId];
   await tx.sql('DELETE FROM inbox_members WHERE account_id = $1 AND user_id = $2', scope);
   await tx.sql('DELETE FROM team_members WHERE account_id = $1 AND user_id = $2', scope);
+  await tx.sql(`DELETE FROM macros WHERE account_id = $1 AND created_by_id = $2 AND visibility = 'personal'`, scope);
   await closeInvitations(tx, userId);
 }
 

@@ -8,6 +8,7 @@ import { botStorage } from './0.2.0/bot-storage.ts';
 import { bots } from './0.2.0/bots.ts';
 import { cannedResponses } from './0.2.0/canned-responses.ts';
 import { customFilters } from './0.2.0/custom-filters.ts';
+import { macros } from './0.2.0/macros.ts';
 import { contactInboxes } from './0.2.0/contact-inboxes.ts';
 import { contacts } from './0.2.0/contacts.ts';
 import { conversationCounts } from './0.2.0/conversation-counts.ts';
@@ -52,6 +53,7 @@ const inOrder = [
   embeddings,
   cannedResponses,
   customFilters,
+  macros,
   imports,
   reports,
   storedAnswers,

@@ -3,6 +3,7 @@ import { Action } from '../../kit/action.tsx';
 import { call, currentAccount } from '../../session.ts';
 import { AssignDialog } from './assign-dialog.tsx';
 import { LabelsDialog } from './labels-dialog.tsx';
+import { MacroDialog } from './macro-dialog.tsx';
 import { SnoozeDialog } from './snooze-dialog.tsx';
 import type { Conversation } from './words.tsx';
 
@@ -16,6 +17,7 @@ const dialogs = [
   ['Assign', AssignDialog],
   ['Labels', LabelsDialog],
   ['Snooze', SnoozeDialog],
+  ['Macros', MacroDialog],
 ] as const;
 
 /** Actions of agents on a conversation. */

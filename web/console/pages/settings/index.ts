@@ -6,6 +6,7 @@ import { CannedResponsesPage } from './canned-responses.tsx';
 import { InboxPage } from './inbox.tsx';
 import { InboxesPage } from './inboxes.tsx';
 import { LabelsPage } from './labels.tsx';
+import { MacrosPage } from './macros.tsx';
 import { PlatformPage } from './platform.tsx';
 import { SlaPoliciesPage } from './sla-policies.tsx';
 import { SignInsPage } from './sign-ins.tsx';
@@ -21,6 +22,7 @@ export const settings: Section = {
     { path: '/console/settings/teams', nav: 'Teams', view: TeamsPage },
     { path: '/console/settings/labels', nav: 'Labels', view: LabelsPage },
     { path: '/console/settings/canned-responses', nav: 'Canned responses', view: CannedResponsesPage },
+    { path: '/console/settings/macros', nav: 'Macros', view: MacrosPage },
     { path: '/console/settings/attributes', nav: 'Custom attributes', view: AttributesPage },
     { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
     { path: '/console/settings/sign-ins', nav: 'Sign-ins', view: SignInsPage },
