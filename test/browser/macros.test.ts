@@ -28,6 +28,10 @@ describe('macros in the console', function () {
     await loaded(page);
   });
 
+  beforeEach(() => {
+    watched.problems.length = 0;
+  });
+
   after(async () => {
     await browser.close();
     await app?.stop();

@@ -55,7 +55,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST macros': always,
   'PATCH macros/:id': always,
   'DELETE macros/:id': once,
-  'POST macros/:id/execute': [{ says: ['message_created > webhook'], again: 'the same' }],
+  'POST macros/:id/execute': [{ says: ['message_created > webhook bot'], again: 'the same' }],
   'POST custom_filters': always,
   'PATCH custom_filters/:id': always,
   'DELETE custom_filters/:id': once,

@@ -54,7 +54,6 @@ export const macroRoutes = [
     ['POST', base, 'Create a macro'],
     {
       body: 'requests/macro.create',
-      largeBody: true,
       reply: 'resources/macro',
       role: 'agent',
       status: 201,
@@ -65,7 +64,7 @@ export const macroRoutes = [
   ),
   doors.account(
     ['PATCH', `${base}/:id`, 'Update a macro'],
-    { body: 'requests/macro.update', largeBody: true, reply: 'resources/macro', role: 'agent' },
+    { body: 'requests/macro.update', reply: 'resources/macro', role: 'agent' },
     async ({ params, body: { name, visibility, actions }, transact }) => {
       const changes = withoutUndefined({ name, visibility, actions: actions && readActions(actions) });
       return presentMacro(await transact((tx) => updateMacro(tx, params.id, changes)));
