@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** One step of a macro, in the words of Chatwoot. */
+/** Step of a macro, in the words of Chatwoot. */
 export interface MacroAction {
   action_name: string;
   action_params: (string | number)[];

@@ -1,5 +1,13 @@
-import { checkConversations, runActions, type MacroResult } from '../../domain/macro-actions.ts';
-import { createMacro, deleteMacro, listMacros, readMacro, updateMacro } from '../../domain/macros.ts';
+import {
+  checkConversations,
+  createMacro,
+  deleteMacro,
+  listMacros,
+  readMacro,
+  runActions,
+  updateMacro,
+  type MacroResult,
+} from '../../domain/macros.ts';
 import type { Macro, MacroAction } from '../../records/macro.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import { withoutUndefined } from '../../lib/without-undefined.ts';

@@ -3,7 +3,7 @@ import { call } from '../../session.ts';
 
 export type Macro = Reply<'GET macros'>['payload'][number];
 
-/** One step of a macro in its form, with at most one parameter as text. */
+/** Step of a macro in its form, with at most one parameter as text. */
 export interface Step {
   name: string;
   value: string;
