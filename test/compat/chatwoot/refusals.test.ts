@@ -59,7 +59,7 @@ describe('Chatwoot profile: refusals and the rules for everything', function () 
       const { status, body } = await theirs.get(path);
       expect([status, body.error, body.code], path).to.deep.equal([404, 'Resource could not be found', 'not_found']);
     }
-    for (const path of ['custom_filters', '/api/v2/accounts/1/reports', '/nothing']) {
+    for (const path of ['automation_rules', '/api/v2/accounts/1/reports', '/nothing']) {
       const { status, body } = await theirs.get(path);
       expect([status, body.error], path).to.deep.equal([404, 'There is nothing at this path']);
     }
