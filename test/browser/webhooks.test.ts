@@ -166,6 +166,29 @@ describe('webhooks in the console', function () {
     watched.expectNoProblems();
   });
 
+  it('retry what is failing at once, and what waits behind it follows in order', async () => {
+    sending.receiver.answerWith(fail);
+    const webhook = await sending.webhookFor('message_created');
+    const id = await sending.conversation();
+    await sending.say(id, 'one');
+    await sending.eventuallyIn(webhook, 'failing');
+    await sending.say(id, 'two');
+    await sending.putOff(webhook);
+    await openOwn(webhook);
+    sending.receiver.answerWith((_, response) => response.end());
+    await button('Retry now').click();
+    await toast('Retrying 1 delivery.');
+    await sending.eventuallyIn(webhook, 'delivered', 2);
+    expect(sending.contents).to.deep.equal(['one', 'one', 'two']);
+    await page
+      .getByRole('row', { name: /message_created.*delivered/ })
+      .nth(1)
+      .waitFor();
+    await button('Retry now').click();
+    await toast('No failing deliveries.');
+    watched.expectNoProblems();
+  });
+
   it('recover what did not arrive, and count how far that is, also when the page is opened anew', async () => {
     const webhook = await sending.webhookFor('message_created');
     sending.receiver.answerWith((_, response) => response.writeHead(410).end());
