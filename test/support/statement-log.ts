@@ -6,7 +6,7 @@ type Query = (this: unknown, statement: Statement, values?: unknown, done?: unkn
 
 // Statements that a process sends at any time by itself.
 const background =
-  /agenda_jobs|pg_notify|plugin_registry|SELECT FROM unplaced_events|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|token_last_used_at = |to_regclass\('migrations'\)|FROM migrations ORDER BY id|SELECT clock_timestamp|pg_backend_pid|^LISTEN /;
+  /agenda_jobs|pg_notify|plugin_registry|SELECT FROM unplaced_events|DELETE FROM unplaced_events|pg_try_advisory_xact_lock|token_last_used_at = |to_regclass\('migrations'\)|FROM migrations ORDER BY id|public_url FROM installation|FROM pg_database d|pg_control_system|SELECT clock_timestamp|pg_backend_pid|^LISTEN /;
 
 /**
  * The statements that connections of this process send, but for those it sends at any time by itself. Connections take hold of the log when they are made: it is opened
