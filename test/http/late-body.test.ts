@@ -40,6 +40,9 @@ async function encode(name: string, { body = {} }: Request): Promise<{ type: str
   return { type: encoded.headers.get('content-type') ?? '', body: Buffer.from(await encoded.arrayBuffer()) };
 }
 
+/** Whether the record is that of an agent, whom no other caller can stand in for. */
+const isPersonal = ({ name }: Sample): boolean => name.startsWith('PATCH custom_filters/');
+
 const messages = 'POST conversations/:conversation_id/messages';
 
 describe('a caller who loses a right while the body arrives', function () {
@@ -189,7 +192,7 @@ describe('a caller who loses a right while the body arrives', function () {
     const wrong: string[] = [];
     for (const sample of samples) {
       const { status } = await play(sample, { status: 0, lose: () => world.app.get('labels') }, false);
-      if (status >= 300) wrong.push(`${sample.name}: ${status}`);
+      if (isPersonal(sample) ? status !== 404 : status >= 300) wrong.push(`${sample.name}: ${status}`);
     }
     expect(wrong).to.deep.equal([]);
   });

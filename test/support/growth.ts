@@ -2,7 +2,8 @@
 const factor = 4;
 /** A linear cost grows 4 times from one size to the next; one that grows with the square of the size, 16 times. */
 const linearAtMost = 8;
-const rounds = 5;
+/** A busy neighbour on the processor disturbs some milliseconds in a row: several measurements of a fast reader. */
+const rounds = 20;
 /** Microseconds below which work is repeated until the sum is longer: the clock's own errors are a few. */
 const measurable = 100;
 /** Microseconds that harm nobody: pages of fresh memory alone can take some, reading with the square of a size takes 100 ms. */
