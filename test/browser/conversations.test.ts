@@ -195,7 +195,7 @@ describe('the list of conversations in the console', function () {
       .first()
       .waitFor({ state: 'detached' });
     await page.getByLabel('Label', { exact: true }).focus();
-    for (const name of ['All', 'Mine', 'Unassigned', 'Assigned', 'Fiona']) {
+    for (const name of ['All', 'Mine', 'Unassigned', 'Assigned', 'Save view', 'Fiona']) {
       await page.keyboard.press('Tab');
       expect(await page.evaluate('document.activeElement.textContent'), name).to.include(name);
     }
