@@ -52,7 +52,7 @@ describe('Chatwoot profile: what it leaves as it was', function () {
       ['POST', 'contacts', { email: 'nameless@example.com' }, 422],
       ['POST', 'webhooks', { url: 'http://127.0.0.1:9/x', subscriptions: ['message_created', 'inbox_created'] }, 422],
       ['POST', 'inboxes', { name: 'x' }, 201],
-      ['GET', 'custom_filters', undefined, 404],
+      ['GET', 'automation_rules', undefined, 404],
     ];
     for (const [method, path, body, status] of cases) {
       const answer = await world.app.call(method, path, body);
