@@ -23,7 +23,7 @@ describe('a copy of an installation', function () {
   let copy: string;
   let inbox: number;
 
-  // What an installation has when it is copied: deliveries to a webhook and to a bot that wait.
+  // An installation that is copied has deliveries to a webhook and to a bot that wait.
   before(async () => {
     sink = await Sink.start();
     const app = await TestApp.start({ engine: false });

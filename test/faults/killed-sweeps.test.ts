@@ -59,7 +59,7 @@ describe('a service that is killed in the middle of a batch', function () {
       const found = await stopped();
       return found.length > 0 && found;
     }, settleMs);
-    // What is being delivered in that moment may arrive twice, which other tests are about.
+    // A delivery that is under way in that moment may arrive twice, which other tests are about.
     await settled(url, settleMs);
     expect(await service.kill()).to.include({ signal: 'SIGKILL' });
     await open();

@@ -22,7 +22,7 @@ const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
 const newMacro = ({ maker }: Tenant) => maker.macro();
-// By the token that the administrator has by now: a custom filter belongs to its creator.
+// Sent by the token that the administrator has by now: a custom filter belongs to its creator.
 const onFilter =
   (body: (home: Tenant) => Request['body'] = () => ({})): Prepare =>
   async (home, world) => ({

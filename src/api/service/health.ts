@@ -6,8 +6,7 @@ import { isMigrated } from '../../postgres/migrations/index.ts';
 
 /**
  * Liveness; readiness: the start has completed, no shutdown has begun, and the database answers, with the reason where nothing is
- * sent; and which service it is, by
- * which clients try an address.
+ * sent; and which service it is, by which clients try an address.
  */
 export const healthRoutes = [
   doors.open(

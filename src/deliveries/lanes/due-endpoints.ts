@@ -36,8 +36,8 @@ interface Place {
 }
 
 // Selects from `page` the endpoints that have a due lane and may be called: all while their circuit is closed, one lane when
-// a probe is due, and none of a webhook that waits for its rate, or while the gate is held. `standing` says whether an endpoint is proven, where its next probe
-// stands, and what its rate allows now.
+// a probe is due, none of a webhook that waits for its rate, and none that leads out of the service while the gate is held.
+// `standing` says whether an endpoint is proven, where its next probe stands, and what its rate allows now.
 const permitted = ({ kind, standing, patience }: Place, { isSide, isHeld }: { isSide: string; isHeld: string }) => `
   SELECT p.endpoint_id, p.account_id, s.is_proven, s.max_per_second, s.tokens, circuit.state AS circuit
   FROM page p LEFT JOIN ${standing}

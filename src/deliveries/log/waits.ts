@@ -30,7 +30,8 @@ interface WaitRow {
   until: string | null;
 }
 
-// While the gate is held, nothing else matters. A pause is somebody's wish and comes next; behind it, an older delivery says more than the circuit that holds both.
+// While the gate is held, nothing else matters. A pause is somebody's wish and comes next; behind it, an older delivery says more
+// than the circuit that holds both.
 const statement = `
   SELECT d.id, wait.reason, CASE wait.reason WHEN 'delivery' THEN holder.id END AS holder_id, wait.until
   FROM unnest($2::bigint[]) AS wanted (id)
