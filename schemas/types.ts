@@ -1760,6 +1760,7 @@ export interface Schemas {
 "requests/contact.set-labels": SetContactLabels
 "requests/contact.update": UpdateContact
 "requests/conversation.assign": AssignConversation
+"requests/conversation.bulk-action": BulkActionOnConversations
 "requests/conversation.count.query": CountConversationsQuery
 "requests/conversation.create": CreateConversation
 "requests/conversation.filter": FilterConversations
@@ -1868,6 +1869,7 @@ export interface Schemas {
 "resources/contact-note": ContactNote
 "resources/contact": Contact
 "resources/conversation-agent-bot": AgentBotOfAConversation
+"resources/conversation-bulk-action": ConversationBulkAction
 "resources/conversation-counts": ConversationCounts
 "resources/conversation-labels": ConversationLabels
 "resources/conversation-list": ConversationList
@@ -2999,6 +3001,42 @@ team_id?: NullableId2
  * A bot that gets the conversation in place of its inbox's bot and of whoever is assigned; null for the inbox's bot. Bots may not name one.
  */
 agent_bot_id?: NullableId
+[k: string]: unknown
+}
+/**
+ * Changes to make in each of the conversations.
+ */
+export interface BulkActionOnConversations {
+type: "Conversation"
+/**
+ * @minItems 1
+ * @maxItems 10000
+ */
+ids: Id[]
+fields?: {
+status?: ConversationStatus
+priority?: ("urgent" | "high" | "medium" | "low" | null)
+assignee_id?: NullableId
+team_id?: NullableId
+}
+labels?: {
+/**
+ * @maxItems 100
+ * 
+ * Items: Lowercase letters, digits, `_` and `-`.
+ */
+add?: string[]
+/**
+ * @maxItems 100
+ * 
+ * Items: Lowercase letters, digits, `_` and `-`.
+ */
+remove?: string[]
+}
+/**
+ * End of the snooze, with the status `snoozed`.
+ */
+snoozed_until?: NullableUnixTime
 [k: string]: unknown
 }
 /**
@@ -4560,6 +4598,30 @@ reason: (string | null)
  */
 run_id: NullableId
 created_at: UnixTime
+}[]
+}
+/**
+ * Changes of many conversations, and their progress.
+ */
+export interface ConversationBulkAction {
+id: Id
+state: ("running" | "done")
+total: number
+/**
+ * How many conversations were changed, or were so already.
+ */
+done: number
+/**
+ * How many were refused: nothing changed in them.
+ */
+failed: number
+/**
+ * The first hundred refusals or more.
+ */
+failures: {
+conversation_id: Id
+code: string
+error: string
 }[]
 }
 /**

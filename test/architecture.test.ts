@@ -39,6 +39,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/conversations/bulk-actions.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/endpoints/bulk-actions.ts': 'a sweep: each batch of deliveries is a transaction of its own',
   'src/domain/endpoints/digests.ts': 'a sweep: each account is mailed by a transaction of its own',
   'src/domain/endpoints/exhaustion.ts': 'a sweep: deliveries are told of batch by batch',

@@ -10,6 +10,7 @@ import { macroRoutes } from './accounts/macros.ts';
 import { clientRoutes } from './public/clients.ts';
 import { mergeRoutes } from './accounts/contacts/merges.ts';
 import { contactRoutes } from './accounts/contacts/contacts.ts';
+import { conversationBulkActionRoutes } from './accounts/conversations/bulk-actions.ts';
 import { conversationRoutes } from './accounts/conversations/conversations.ts';
 import { endpointRoutes } from './accounts/deliveries/endpoint-verbs.ts';
 import { eventRoutes } from './accounts/deliveries/events.ts';
@@ -67,6 +68,7 @@ export const routes: readonly Route[] = [
   ...cannedResponseRoutes,
   ...customFilterRoutes,
   ...macroRoutes,
+  ...conversationBulkActionRoutes,
   ...slaPolicyRoutes,
   ...attributeDefinitionRoutes,
   ...webhookRoutes,

@@ -9,6 +9,7 @@ import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
 import { deleteExpiredSignIns } from '../domain/people/sign-in-expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/idempotency-keys.ts';
+import { finishConversationBulkActions } from '../domain/conversations/bulk-actions.ts';
 import { finishBulkActions } from '../domain/endpoints/bulk-actions.ts';
 import { sendDigests } from '../domain/endpoints/digests.ts';
 import { tellExhausted } from '../domain/endpoints/exhaustion.ts';
@@ -91,6 +92,7 @@ function finishLeftovers(database: Database): Promise<void> {
     finishBacklogs,
     finishRecoveries,
     finishBulkActions,
+    finishConversationBulkActions,
     tellFailing,
     tellPaused,
     tellExhausted,

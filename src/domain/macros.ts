@@ -1,6 +1,6 @@
 import type { Sql } from '../postgres/sql.ts';
 import { Macro, type MacroAction } from '../records/macro.ts';
-import { ApiError, forbidden, invalid, notFound } from '../errors.ts';
+import { ApiError, forbidden, invalid } from '../errors.ts';
 import type { Actor, Transact, Transaction } from '../events/transaction.ts';
 import { lockConversation } from './conversations/access.ts';
 import { assign } from './conversations/assignment/assignments.ts';
@@ -73,12 +73,6 @@ export async function updateMacro(tx: Transaction, id: number, changes: Partial<
 export async function deleteMacro(tx: Transaction, id: number): Promise<void> {
   const { accountId } = await lockForChange(tx, id);
   await deleteRows(tx.sql, Macro, { id, accountId });
-}
-
-/** Checks that the account has all of these conversations. Errors: 404. */
-export async function checkConversations({ sql, account }: Transaction, ids: readonly number[]): Promise<void> {
-  const found = await sql('SELECT id FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [account.id, ids]);
-  if (found.length < new Set(ids).size) throw notFound('Conversation');
 }
 
 /**

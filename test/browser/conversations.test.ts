@@ -195,9 +195,11 @@ describe('the list of conversations in the console', function () {
       .first()
       .waitFor({ state: 'detached' });
     await page.getByLabel('Label', { exact: true }).focus();
-    for (const name of ['All', 'Mine', 'Unassigned', 'Assigned', 'Save view', 'Fiona']) {
+    const next = ['All', 'Mine', 'Unassigned', 'Assigned', 'Save view', 'Select all on this page', 'Select Fiona'];
+    const nameOfFocus = 'document.activeElement.ariaLabel ?? document.activeElement.textContent';
+    for (const name of [...next, 'Fiona']) {
       await page.keyboard.press('Tab');
-      expect(await page.evaluate('document.activeElement.textContent'), name).to.include(name);
+      expect(await page.evaluate(nameOfFocus), name).to.include(name);
     }
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Fiona' }).waitFor();

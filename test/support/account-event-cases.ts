@@ -56,6 +56,9 @@ export const accountEvents: Record<string, EventCase[]> = {
   'PATCH macros/:id': always,
   'DELETE macros/:id': once,
   'POST macros/:id/execute': [{ says: ['message_created > webhook bot'], again: 'the same' }],
+  'POST bulk_actions': [
+    { says: ['conversation_status_changed > webhook', 'conversation_resolved > bot'], again: 'nothing' },
+  ],
   'POST custom_filters': always,
   'PATCH custom_filters/:id': always,
   'DELETE custom_filters/:id': once,

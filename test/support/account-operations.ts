@@ -123,6 +123,10 @@ export const accountOperations: Record<string, Prepare> = {
   'PATCH custom_filters/:id': onFilter(renamed),
   'DELETE custom_filters/:id': onFilter(),
 
+  'GET bulk_actions/:id': ({ bulkAction }) => ({ at: { id: bulkAction } }),
+  'POST bulk_actions': async ({ maker, inbox }) => ({
+    body: { type: 'Conversation', ids: [await maker.conversation(inbox)], fields: { status: 'resolved' } },
+  }),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),
   'POST macros': ({ maker }) => ({

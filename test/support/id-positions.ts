@@ -30,7 +30,6 @@ const kinds: Record<string, string> = {
   contact_id: 'contacts',
   conversation_id: 'conversations',
   conversation_ids: 'conversations',
-  ids: 'deliveries',
   inbox_id: 'inboxes',
   mergee_contact_id: 'contacts',
   sla_policy_id: 'sla_policies',
@@ -46,10 +45,15 @@ function isNumber({ $ref, type }: Property): boolean {
 function readProperty(name: string, property: Property, path: string): Omit<IdPosition, 'in'> | null {
   const many = property.items !== undefined && isNumber(property.items);
   if (!many && !isNumber(property)) return null;
-  if (name !== 'id' && !(name in kinds) && !/_ids?$/.test(name)) return null;
-  const kind = name === 'id' ? (path.split('/').findLast((word) => !word.startsWith(':')) ?? '') : kinds[name];
+  if (name !== 'id' && name !== 'ids' && !(name in kinds) && !/_ids?$/.test(name)) return null;
+  const kind = kindOf(name, path);
   if (kind === undefined) throw new Error(`What kind of record is ${name} of ${path}?`);
   return { name, kind, many };
+}
+
+function kindOf(name: string, path: string): string | undefined {
+  if (name === 'id') return path.split('/').findLast((word) => !word.startsWith(':')) ?? '';
+  return name === 'ids' ? (path.endsWith('/bulk_actions') ? 'conversations' : 'deliveries') : kinds[name];
 }
 
 function inSchema(where: 'body' | 'query', { path, contract }: Route): IdPosition[] {
@@ -77,6 +81,7 @@ const records: Record<string, (tenant: Tenant) => number> = {
   agent_bots: ({ bot }) => bot.id,
   agents: ({ member }) => member.id,
   bulk: ({ bulk }) => bulk,
+  bulk_actions: ({ bulkAction }) => bulkAction,
   contacts: ({ contact }) => contact,
   custom_filters: ({ customFilter }) => customFilter,
   conversations: ({ conversation }) => conversation,

@@ -93,6 +93,11 @@ export class Maker {
     return (await this.call('POST', 'custom_filters', filter, owner)).id;
   }
 
+  /** A complete bulk action on a conversation. */
+  bulkAction(conversation: number): Promise<number> {
+    return this.post('bulk_actions', { type: 'Conversation', ids: [conversation], fields: { priority: 'low' } });
+  }
+
   /** A global macro that writes a note. */
   macro(): Promise<number> {
     const actions = [{ action_name: 'add_private_note', action_params: [this.text('note')] }];

@@ -69,6 +69,8 @@ export interface Tenant {
   customFilter: number;
   /** A global macro. */
   macro: number;
+  /** A complete bulk action on conversations. */
+  bulkAction: number;
   /** The small resources, by kind. */
   small: Record<string, number>;
   webhook: number;
@@ -110,6 +112,7 @@ const steps: Step[] = [
     conversation: await maker.conversation(inbox, { contact_id: contact, team_id: team }),
   }),
   async ({ maker, conversation }) => ({ message: await maker.message(conversation) }),
+  async ({ maker, conversation }) => ({ bulkAction: await maker.bulkAction(conversation) }),
   async ({ maker, conversation, bot }) => ({ run: await maker.run(conversation, bot) }),
   async ({ maker, conversation, webhook }) => ({ delivery: await maker.delivery(conversation, webhook) }),
   async ({ maker, delivery }) => ({ event: (await maker.call('GET', `deliveries/${delivery}`)).event_id as number }),

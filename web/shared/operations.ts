@@ -68,6 +68,7 @@ export interface Operations {
   'GET articles': { query: 'requests/article.list.query'; reply: 'resources/article-list' };
   'GET articles/:id': { reply: 'resources/article' };
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
+  'GET bulk_actions/:id': { reply: 'resources/conversation-bulk-action' };
   'GET canned_responses': { query: 'requests/canned-response.list.query'; reply: 'resources/canned-response-list' };
   'GET canned_responses/:id': { reply: 'resources/canned-response' };
   'GET contacts': { query: 'requests/contact.list.query'; reply: 'resources/contact-list' };
@@ -196,6 +197,7 @@ export interface Operations {
   'POST agents/:id/resend_invitation': { reply: 'resources/agent' };
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
+  'POST bulk_actions': { body: 'requests/conversation.bulk-action'; reply: 'resources/conversation-bulk-action' };
   'POST canned_responses': { body: 'requests/canned-response.create'; reply: 'resources/canned-response' };
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };
   'POST contacts/:id/contact_inboxes': { body: 'requests/contact-inbox.create'; reply: 'resources/contact-inbox' };

@@ -1,5 +1,5 @@
+import { checkConversations } from '../../domain/conversations/access.ts';
 import {
-  checkConversations,
   createMacro,
   deleteMacro,
   listMacros,

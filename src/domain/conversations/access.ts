@@ -76,6 +76,12 @@ export async function conversationExists(sql: Sql, accountId: number, id: number
   return (await sql('SELECT FROM conversations WHERE account_id = $1 AND id = $2', [accountId, id])).length > 0;
 }
 
+/** Checks that the account has all of these conversations. Errors: 404. */
+export async function checkConversations({ sql, account }: Transaction, ids: readonly number[]): Promise<void> {
+  const found = await sql('SELECT id FROM conversations WHERE account_id = $1 AND id = ANY ($2)', [account.id, ids]);
+  if (found.length < new Set(ids).size) return missing();
+}
+
 function missing(): never {
   throw notFound('Conversation');
 }

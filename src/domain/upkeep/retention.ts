@@ -8,6 +8,10 @@ import {
   isPendingForBot,
 } from '../../deliveries/log/prune.ts';
 import { deleteBulkActions, findOldBulkActions } from '../../deliveries/copies/bulk-actions.ts';
+import {
+  deleteConversationBulkActions,
+  findOldConversationBulkActions,
+} from '../../records/conversations/bulk-actions.ts';
 import { deleteRecoveries, findOldRecoveries } from '../../deliveries/copies/recover.ts';
 import { sweep } from './sweep.ts';
 
@@ -58,6 +62,12 @@ export async function deleteOldEvents(database: Database, days: number): Promise
     what: 'bulk action',
     find: (page) => findOldBulkActions(database.sql, days, page),
     remove: (ids) => deleteBulkActions(database.sql, ids),
+  });
+  await deleteAll(database, {
+    name: 'deleting old bulk actions on conversations',
+    what: 'bulk action',
+    find: (page) => findOldConversationBulkActions(database.sql, days, page),
+    remove: (ids) => deleteConversationBulkActions(database.sql, ids),
   });
   return deleted;
 }

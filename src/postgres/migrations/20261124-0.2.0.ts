@@ -11,6 +11,7 @@ import { customFilters } from './0.2.0/custom-filters.ts';
 import { macros } from './0.2.0/macros.ts';
 import { contactInboxes } from './0.2.0/contact-inboxes.ts';
 import { contacts } from './0.2.0/contacts.ts';
+import { conversationBulkActions } from './0.2.0/conversation-bulk-actions.ts';
 import { conversationCounts } from './0.2.0/conversation-counts.ts';
 import { conversations } from './0.2.0/conversations.ts';
 import { deliveries } from './0.2.0/deliveries.ts';
@@ -54,6 +55,7 @@ const inOrder = [
   cannedResponses,
   customFilters,
   macros,
+  conversationBulkActions,
   imports,
   reports,
   storedAnswers,

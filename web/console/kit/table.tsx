@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { SelectAll, SelectRow, type Selection } from './selection.tsx';
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -21,16 +22,23 @@ interface Props<Row> {
   keyOf: (row: Row) => number | string;
   /** Shown in place of the table where there are no rows. */
   empty: ComponentChildren;
+  /** Rows that can be selected have a checkbox. */
+  selection?: Selection<Row>;
 }
 
 /** A table; on narrow screens each row becomes a block, with the titles beside the cells. */
-export function Table<Row>({ caption, rows, columns, keyOf, empty }: Props<Row>) {
+export function Table<Row>({ caption, rows, columns, keyOf, empty, selection }: Props<Row>) {
   if (rows.length === 0) return <div class="empty">{empty}</div>;
   return (
     <table>
       <caption>{caption}</caption>
       <thead>
         <tr>
+          {selection && (
+            <th scope="col" class="fit select">
+              <SelectAll rows={rows} selection={selection} />
+            </th>
+          )}
           {columns.map((column) => (
             <th key={column.title} scope="col" class={classOf(column)}>
               {column.title}
@@ -41,6 +49,11 @@ export function Table<Row>({ caption, rows, columns, keyOf, empty }: Props<Row>)
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
+            {selection && (
+              <td class="fit select">
+                <SelectRow row={row} selection={selection} />
+              </td>
+            )}
             {columns.map((column) => (
               <Cell key={column.title} column={column} row={row} />
             ))}

@@ -1,15 +1,19 @@
+import { useState } from 'preact/hooks';
 import type { Query } from '../../../shared/call.ts';
 import './conversations.css';
+import { Action } from '../../kit/action.tsx';
 import { LabelMark } from '../../kit/label-mark.tsx';
 import { useReloadOn } from '../../kit/live.ts';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Pages } from '../../kit/pages.tsx';
+import { SelectionBar, type Selection } from '../../kit/selection.tsx';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { conversationFilters as filters } from '../../saved-views.ts';
 import { call, isAdministrator } from '../../session.ts';
+import { BulkDialog, changeSelected } from './bulk-dialog.tsx';
 import { Assignments, Filters, type Options } from './filters.tsx';
 import { ViewActions } from './view-actions.tsx';
 import { holderOf, nameOf, StatusBadge, type Conversation } from './words.tsx';
@@ -37,9 +41,12 @@ export function ConversationsPage({ query }: ViewProps) {
       <Show of={conversations}>
         {({ data: { payload, meta } }) => (
           <>
-            <ConversationTable
+            <SelectableConversations
+              // A selection is of the rows that are shown: other filters and pages begin with none.
+              key={query.toString()}
               rows={payload}
-              labels={options.value?.labels ?? []}
+              options={options.value}
+              reload={conversations.reload}
               empty={<EmptyState isFiltered={filters.some((name) => query.has(name))} isBehind={meta.count > 0} />}
             />
             <Pages meta={meta} />
@@ -87,19 +94,69 @@ function EmptyState({ isFiltered, isBehind }: { isFiltered: boolean; isBehind: b
   );
 }
 
+interface ListProps {
+  rows: readonly Conversation[];
+  options: Options | null;
+  reload: () => Promise<void>;
+  empty: preact.ComponentChildren;
+}
+
+function SelectableConversations({ rows, options, reload, empty }: ListProps) {
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [isEditing, setEditing] = useState(false);
+  // Conversations that left the list meanwhile are not changed unseen.
+  const ids = rows.flatMap(({ id }) => (selected.has(id) ? [id] : []));
+  const clear = () => setSelected(new Set());
+  async function resolve(): Promise<void> {
+    await changeSelected(ids, { fields: { status: 'resolved' } });
+    clear();
+    await reload();
+  }
+  return (
+    <>
+      <SelectionBar count={ids.length} clear={clear}>
+        <Action act={resolve}>Resolve selected</Action>
+        <button type="button" onClick={() => setEditing(true)}>
+          Edit selected
+        </button>
+      </SelectionBar>
+      {isEditing && (
+        <BulkDialog
+          ids={ids}
+          labels={options?.labels ?? []}
+          teams={options?.teams ?? []}
+          changed={() => {
+            clear();
+            void reload();
+          }}
+          close={() => setEditing(false)}
+        />
+      )}
+      <ConversationTable
+        rows={rows}
+        labels={options?.labels ?? []}
+        empty={empty}
+        selection={{ selected, onChange: setSelected, idOf: ({ id }) => id, nameOf: ({ contact }) => nameOf(contact) }}
+      />
+    </>
+  );
+}
+
 interface TableProps {
   rows: readonly Conversation[];
   labels: Options['labels'];
   empty: preact.ComponentChildren;
+  selection: Selection<Conversation>;
 }
 
-function ConversationTable({ rows, labels, empty }: TableProps) {
+function ConversationTable({ rows, labels, empty, selection }: TableProps) {
   return (
     <Table
       caption="Conversations, newest first"
       rows={rows}
       keyOf={({ id }) => id}
       empty={empty}
+      selection={selection}
       columns={[
         { title: 'Contact', kind: 'line', cell: (row) => <Customer conversation={row} /> },
         { title: 'Last message', kind: 'line', cell: ({ last_message: last }) => <Last message={last} /> },

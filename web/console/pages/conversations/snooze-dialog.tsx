@@ -22,49 +22,67 @@ const choices = [
 ] as const;
 type Choice = (typeof choices)[number][0];
 
+/** End of a snooze: a choice, or a moment of the person's own. */
+export interface SnoozeEnd {
+  choice: Choice;
+  moment: string;
+}
+
+export const firstSnoozeEnd: SnoozeEnd = { choice: 'hour', moment: '' };
+
 /** Puts a conversation aside until a moment, or until the customer writes. */
 export function SnoozeDialog({ conversation: { id }, changed, close }: Props) {
-  const [choice, setChoice] = useState<Choice>('hour');
-  const [moment, setMoment] = useState('');
+  const [end, setEnd] = useState<SnoozeEnd>(firstSnoozeEnd);
   async function send(): Promise<void> {
-    const body = { status: 'snoozed' as const, snoozed_until: endOf(choice, moment) };
+    const body = { status: 'snoozed' as const, snoozed_until: snoozedUntil(end) };
     changed(await call('POST conversations/:id/toggle_status', { id, body }));
     close();
   }
   return (
     <Dialog title="Snooze" onClose={close}>
       <Form submit="Save" send={send} isScratch>
-        {(problemOf) => (
-          <>
-            <ChoiceField
-              label="Snooze until"
-              hint="A message from the customer ends the snooze."
-              value={choice}
-              onChange={setChoice}
-              options={choices}
-              problem={choice === 'moment' ? undefined : problemOf('snoozed_until')}
-            />
-            {choice === 'moment' && (
-              <Field label="Date and time" problem={problemOf('snoozed_until')}>
-                {(control) => (
-                  <input
-                    {...control}
-                    type="datetime-local"
-                    value={moment}
-                    onInput={({ currentTarget }) => setMoment(currentTarget.value)}
-                  />
-                )}
-              </Field>
-            )}
-          </>
-        )}
+        {(problemOf) => <SnoozeFields end={end} onChange={setEnd} problem={problemOf('snoozed_until')} />}
       </Form>
     </Dialog>
   );
 }
 
-// Null, for no moment, is refused by the service with its sentence.
-function endOf(choice: Choice, moment: string): number | null {
+interface FieldsProps {
+  end: SnoozeEnd;
+  onChange: (end: SnoozeEnd) => void;
+  problem: string | undefined;
+}
+
+/** Fields for the end of a snooze. */
+export function SnoozeFields({ end: { choice, moment }, onChange, problem }: FieldsProps) {
+  return (
+    <>
+      <ChoiceField
+        label="Snooze until"
+        hint="A message from the customer ends the snooze."
+        value={choice}
+        onChange={(value) => onChange({ choice: value, moment })}
+        options={choices}
+        problem={choice === 'moment' ? undefined : problem}
+      />
+      {choice === 'moment' && (
+        <Field label="Date and time" problem={problem}>
+          {(control) => (
+            <input
+              {...control}
+              type="datetime-local"
+              value={moment}
+              onInput={({ currentTarget }) => onChange({ choice, moment: currentTarget.value })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}
+
+/** Returns the end of a snooze in Unix seconds; null, for no moment, is refused by the service with its sentence. */
+export function snoozedUntil({ choice, moment }: SnoozeEnd): number | null {
   const now = new Date();
   const ends: Record<Choice, () => Date> = {
     hour: () => new Date(now.getTime() + hourMs),
