@@ -82,7 +82,7 @@ describe('bulk actions on conversations', function () {
     expect((await record(mine!)).labels).to.deep.equal(['late']);
     const unknown = await begin({ ids: [mine], fields: { priority: 'low' }, labels: { add: ['no_such_label'] } });
     expect(unknown.status, JSON.stringify(unknown.body)).to.equal(200);
-    expect([unknown.body.failed, unknown.body.failures[0].code]).to.deep.equal([1, 'invalid']);
+    expect([unknown.body.failed, unknown.body.failures[0].code]).to.deep.equal([1, 'validation_failed']);
     expect((await record(mine!)).priority).to.equal(null);
     const stranger = await begin({ ids: [mine], fields: { assignee_id: 99_999_999 } });
     expect(stranger.status, JSON.stringify(stranger.body)).to.equal(200);
