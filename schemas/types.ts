@@ -198,7 +198,7 @@ export type MessageShape = (InternalMessageShape & {
 sender: ({
 id: Id
 name: string
-type: ("Contact" | "User" | "AgentBot")
+type: ("Contact" | "User" | "AgentBot" | "Automation")
 } | null)
 })
 /**
@@ -326,7 +326,7 @@ additional_attributes: Attributes
  * Who wrote it; null when the author no longer exists.
  */
 sender: ((BotContactShape & {
-type: ("contact" | "user" | "agent_bot")
+type: ("contact" | "user" | "agent_bot" | "automation")
 }) | null)
 inbox: InboxBrief
 conversation: BotConversation
@@ -1031,7 +1031,7 @@ export type ContactMessageShape = (MessageRecordShape & {
  */
 sender: ({
 name: string
-type: ("Contact" | "User" | "AgentBot")
+type: ("Contact" | "User" | "AgentBot" | "Automation")
 avatar_url: (string | null)
 } | null)
 })
@@ -1250,7 +1250,7 @@ webhook_id: NullableId
  * The bot, which may be deleted by now; null for a delivery to a webhook.
  */
 agent_bot_id: NullableId
-endpoint_kind: ("webhook" | "agent_bot")
+endpoint_kind: ("webhook" | "agent_bot" | "automation")
 /**
  * The event, as the feed has it.
  */
@@ -1671,6 +1671,10 @@ type: "reply"
  */
 content: string
 /**
+ * The conversation, for automations and for events without one; that of the event by default.
+ */
+conversation_id?: Id
+/**
  * Files of the message.
  * 
  * @minItems 1
@@ -1678,7 +1682,7 @@ content: string
  */
 attachments?: ReplyFile[]
 })
-export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction)
+export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction | MuteAction | SlaAction | BotAction)
 /**
  * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
  * 
@@ -1952,14 +1956,17 @@ export interface Schemas {
 "resources/working-day": WorkingDay
 "runtime/action.assign": AssignAction
 "runtime/action.attributes": AttributesAction
+"runtime/action.bot": BotAction
 "runtime/action.handoff": HandoffAction
 "runtime/action.label": LabelAction
+"runtime/action.mute": MuteAction
 "runtime/action.note": NoteAction
 "runtime/action.open": OpenAction
 "runtime/action.priority": PriorityAction
 "runtime/action.reply": ReplyAction
 "runtime/action.resolve": ResolveAction
 "runtime/action.schedule": ScheduleAction
+"runtime/action.sla": SlaAction
 "runtime/action.snooze": SnoozeAction
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
@@ -5092,7 +5099,14 @@ meta: CursorMeta
  */
 export interface Run {
 id: Id
-agent_bot_id: Id
+/**
+ * Null for a run of an automation.
+ */
+agent_bot_id: NullableId
+/**
+ * Null for a run of a bot.
+ */
+automation_id: NullableId
 /**
  * The code that ran. Version and hash are null when there was none to run.
  */
@@ -5101,7 +5115,10 @@ id: string
 version: (string | null)
 hash: (string | null)
 }
-conversation_id: Id
+/**
+ * Null for a run for an event without a conversation.
+ */
+conversation_id: NullableId
 event: {
 id: Id
 name: string
@@ -5241,7 +5258,7 @@ conversation_id: Id
 sender: ({
 id: Id
 name: string
-type: ("Contact" | "User" | "AgentBot")
+type: ("Contact" | "User" | "AgentBot" | "Automation")
 } | null)
 created_at: UnixTime
 }
@@ -5419,6 +5436,13 @@ type: "attributes"
 attributes: GivenAttributes
 }
 /**
+ * Sets the bot of the conversation, in place of its inbox's; null for that of the inbox.
+ */
+export interface BotAction {
+type: "bot"
+agent_bot_id: NullableId
+}
+/**
  * Gives the conversation to humans: status open, and the bot is silent until its next session.
  */
 export interface HandoffAction {
@@ -5467,6 +5491,12 @@ add?: LabelTitles
 remove?: LabelTitles
 }
 /**
+ * Blocks the contact of the conversation: its messages reopen nothing, and no bot answers them.
+ */
+export interface MuteAction {
+type: "mute"
+}
+/**
  * A private note to the agents.
  */
 export interface NoteAction {
@@ -5475,6 +5505,10 @@ type: "note"
  * The text of a reply that a bot writes or an agent inserts.
  */
 content: string
+/**
+ * The conversation, for automations and for events without one; that of the event by default.
+ */
+conversation_id?: Id
 }
 /**
  * Opens the conversation for people: the bot is silent until its next session.
@@ -5525,6 +5559,13 @@ name: string
 data: ({
 [k: string]: unknown
 } | unknown[] | string | number | boolean | null)
+}
+/**
+ * Sets the SLA policy of the conversation; null for none.
+ */
+export interface SlaAction {
+type: "sla"
+sla_policy_id: NullableId
 }
 /**
  * Snoozes the conversation until a time in the future.
@@ -5646,16 +5687,20 @@ apiVersion: "1"
  */
 description?: string
 /**
+ * `bot`: serves conversations. `automation`: hears what happens in an account, and serves no conversation.
+ */
+kind?: ("bot" | "automation")
+/**
  * The handler file, relative to the package directory: .ts or .js.
  */
 main: string
 /**
- * Events the bot is called for; any other never reaches it.
+ * Events that the plugin is called for; any other never reaches it. A bot may name six: messages, the opening and resolution of a conversation, the widget, and `schedule`. An automation may name 20 of the events of accounts, and `schedule`.
  * 
  * @minItems 1
- * @maxItems 6
+ * @maxItems 20
  */
-events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered" | "schedule")[]
+events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered" | "schedule" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "conversation_created" | "conversation_updated" | "conversation_deleted" | "conversation_status_changed" | "conversation_typing_on" | "conversation_typing_off" | "sla_breached" | "webhook_disabled" | "webhook_failing" | "webhook_recovered" | "delivery_exhausted")[]
 permissions?: Permissions
 config?: Config
 limits?: Limits
@@ -5665,11 +5710,11 @@ limits?: Limits
  */
 export interface Permissions {
 /**
- * Actions the bot may return. A batch with any other action is dropped as a whole.
+ * Actions the plugin may return. A batch with any other action is dropped as a whole. `mute`, `sla` and `bot` are for automations.
  * 
- * @maxItems 10
+ * @maxItems 13
  */
-conversation?: ("reply" | "note" | "handoff" | "resolve" | "snooze" | "open" | "assign" | "label" | "priority" | "attributes")[]
+conversation?: ("reply" | "note" | "handoff" | "resolve" | "snooze" | "open" | "assign" | "label" | "priority" | "attributes" | "mute" | "sla" | "bot")[]
 /**
  * Fields of the contact the bot may see beside its id; the others are removed before the bot is called, and reading one throws.
  * 
@@ -5989,6 +6034,8 @@ export interface Settings {
   readonly enginePollMs: number;
   /** Highest number of concurrent deliveries of one process. */
   readonly engineInFlight: number;
+  /** Highest number of concurrent runs of automations of one process, beside those of `ENGINE_IN_FLIGHT`. */
+  readonly automationsInFlight: number;
   /** Highest number of concurrent deliveries to one endpoint. */
   readonly endpointInFlight: number;
   /** Time for which a process may work on a claimed delivery before another one may claim it, in seconds; must be longer than `WEBHOOK_TIMEOUT_MS`. */

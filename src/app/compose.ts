@@ -13,6 +13,7 @@ import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { countBotReplies } from '../records/messages/bot-replies.ts';
 import { findApprovedHosts } from '../domain/bots/tools/checks.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
+import { FreeRunner } from '../runs/free-runner.ts';
 import { createBotCalls } from '../runs/call-as-bot.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
@@ -197,10 +198,11 @@ function createEngine(
   const openSecret = (sealed: string) => secretBox.open(sealed);
   const common = { database, plugins, sandbox, clock, random, log };
   const files = replyFilesOf(mechanisms);
-  const botRunner = new BotRunner({ ...common, doors, openSecret, files, storageBytes: config.botStorageBytes });
+  const running = { ...common, doors, openSecret, files, storageBytes: config.botStorageBytes };
+  const [botRunner, freeRunner] = [new BotRunner(running), new FreeRunner(running)];
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
   const toServer = toBotServer(ways);
-  const toRun = toPlugin({ ...ways, botRunner, forward: toServer });
+  const toRun = toPlugin({ ...ways, botRunner, freeRunner, forward: toServer });
   return new Engine({
     database,
     random,
@@ -210,8 +212,13 @@ function createEngine(
       bot: metrics.measured('bot', (claimed, standing, onWait) =>
         (claimed.endpoint.runs ? toRun : toServer)(claimed, standing, onWait),
       ),
+      automation: metrics.measured('automation', toRun),
     },
-    inFlight: { webhook: config.engineInFlight, bot: config.engineInFlight },
+    inFlight: {
+      webhook: config.engineInFlight,
+      bot: config.engineInFlight,
+      automation: config.automationsInFlight,
+    },
     room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },
     endpointInFlight: config.endpointInFlight,
     resent: { inFlight: config.engineResentInFlight, endpointInFlight: config.endpointResentInFlight },

@@ -78,12 +78,12 @@ const schedule: Shape<'events/bot/schedule'> = {
   scheduled_at: 1_750_000_000,
 };
 
-/** A sample of each event, to try a bot without a service. */
-export const sampleEvents: Readonly<Record<BotEventName, Record<string, unknown>>> = {
+/** A sample of each event of bots, to try one without a service. */
+export const sampleEvents = {
   message_created: { ...messageCreated },
   message_updated: { ...messageUpdated },
   conversation_opened: { ...opened },
   conversation_resolved: { ...resolved },
   webwidget_triggered: { ...triggered },
   schedule: { ...schedule },
-};
+} satisfies Partial<Record<BotEventName, Record<string, unknown>>>;

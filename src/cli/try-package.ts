@@ -3,13 +3,15 @@ import type { Manifest } from '../packages/manifest/manifest.ts';
 import { PluginError } from '../packages/plugin-error.ts';
 import { readPackage, type ReadPackage } from '../packages/read/read.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
-import type { Action, BotEventName, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
+import type { Action, Bundle, RunRequest, RunResult, Sandbox } from '../sandbox/run.ts';
 import { openOffline } from '../testing/offline-doors.ts';
 import { printable } from '../lib/text/printable.ts';
 import type { Finding } from './plugin/compare-uses.ts';
 import { lookAtCode } from './plugin/look-at-code.ts';
 import { packageLines } from './plugin/package-lines.ts';
 import { lookAtFolder } from './plugin/look-at-folder.ts';
+import type { EventName } from '../events/catalog.ts';
+import { sampleBody } from '../events/sample-body.ts';
 import { sampleEvents } from './sample-events.ts';
 
 /** The report, line by line; `ok` = the package can be used, although lines may begin with `warning:`. */
@@ -83,7 +85,9 @@ async function tryBot(sandbox: Sandbox, subject: Subject): Promise<CheckReport> 
   const scheduled = new Map<string, ScheduleAction>();
   // Calls that the bot schedules are what its handler of `schedule` knows to handle: that one is tried last.
   for (const handler of tried.toSorted((one, other) => Number(one === calls) - Number(other === calls))) {
-    for (const event of handler === calls && scheduled.size > 0 ? callsOf(scheduled) : [sampleOf(handler)]) {
+    for (const event of handler === calls && scheduled.size > 0
+      ? callsOf(scheduled)
+      : [sampleOf(subject.manifest, handler)]) {
       const result = await tryHandler(sandbox, subject, { handler, event, isSample: scheduled.size === 0 });
       ok &&= result.ok;
       report.push(...result.report);
@@ -93,8 +97,11 @@ async function tryBot(sandbox: Sandbox, subject: Subject): Promise<CheckReport> 
   return { ok, report };
 }
 
-function sampleOf(handler: string): Record<string, unknown> {
-  return sampleEvents[handler as BotEventName] ?? {};
+const sampleAccount = { id: 1, name: 'Sample account' };
+
+function sampleOf({ kind }: Manifest, handler: string): Record<string, unknown> {
+  if (kind === 'bot' || handler === calls) return sampleEvents[handler as keyof typeof sampleEvents];
+  return JSON.parse(sampleBody(handler as EventName, 'account', sampleAccount)) as Record<string, unknown>;
 }
 
 function callsOf(scheduled: ReadonlyMap<string, ScheduleAction>): Record<string, unknown>[] {

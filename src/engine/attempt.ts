@@ -86,7 +86,7 @@ async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<
     outcome: 'skipped',
     detail: `${maxClaims} attempts left no result`,
   } as const;
-  if (claimed.endpoint.kind !== 'bot' || claimed.trigger !== 'live' || isHopeless(claimed)) return made;
+  if (claimed.endpoint.kind === 'webhook' || claimed.trigger !== 'live' || isHopeless(claimed)) return made;
   const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
   const { account, endpoint } = claimed;
   let quarantine: Quarantine | null = null;

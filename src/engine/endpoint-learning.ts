@@ -41,7 +41,9 @@ export function learning(options: LearningOptions): Learn {
     const isProbe = standing.circuit === 'probe';
     if (outcome === 'skipped' && !isProbe) return;
     const { endpoint } = claimed;
-    const attempt = { endpoint, outcome, isProbe, fraction: options.random.fraction() };
+    const { kind } = endpoint;
+    if (kind === 'automation') return;
+    const attempt = { endpoint: { ...endpoint, kind }, outcome, isProbe, fraction: options.random.fraction() };
     await learn(options, turns, { claimed, attempt }).catch(options.failed);
   };
 }

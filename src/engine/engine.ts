@@ -3,6 +3,7 @@ import type { TouchedEndpoint } from '../postgres/wake-calls.ts';
 import type { OutboundGate } from '../lib/outbound-gate.ts';
 import type { Random } from '../lib/ports.ts';
 import { foundWithBot } from '../records/bots/bot-to-run.ts';
+import { freeBot } from '../records/bots/free-bot.ts';
 import type { EndpointKind } from '../deliveries/core/endpoint.ts';
 import type { Deliver } from './attempt.ts';
 import { Slots, type WaitingRoom } from '../deliveries/core/slots.ts';
@@ -35,8 +36,12 @@ export interface EngineOptions {
   failed: (error: unknown) => void;
 }
 
-/** The SQL of rows that are read along with a claim: for plugin bots, the conversation. */
-const besides = { webhook: undefined, bot: foundWithBot };
+/** The SQL of rows that are read along with a claim: for plugins the bot, with the conversation if there is one. */
+const besides = {
+  webhook: undefined,
+  bot: `CASE WHEN e.conversation_id IS NULL THEN ${freeBot} ELSE ${foundWithBot} END`,
+  automation: freeBot,
+};
 
 /**
  * Makes due deliveries: leases lanes in batches, makes one delivery per lane at a time and writes the results. Several
@@ -63,7 +68,14 @@ export class Engine {
       const claimDue: ClaimUnlessHeld = (sql, wanted) => claim(sql, { ...wanted, isHeld: isHeld() });
       return new Pump({ ...options, isHeld, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
     };
-    this.#pumps = [pump('webhook', false), pump('bot', false), pump('webhook', true), pump('bot', true)];
+    // Nobody asks for deliveries to automations: their runs are replayed instead.
+    this.#pumps = [
+      pump('webhook', false),
+      pump('bot', false),
+      pump('automation', false),
+      pump('webhook', true),
+      pump('bot', true),
+    ];
   }
 
   /** Starts looking for due deliveries: at once, when poked, and when the next one is due. */

@@ -24,6 +24,9 @@ export interface RecordedEvent extends NewEvent {
 interface Occasion {
   depth: number;
   requestedBy?: number | null;
+  /** See NewEvent. */
+  automationId?: number | null;
+  causedBy?: number | null;
   bot: BotDecision | null;
   links: FileLinks;
   /** Whether the account may want its body in another format. */
@@ -34,7 +37,7 @@ interface Occasion {
 export function eventOf(
   name: EventName,
   subject: Subject,
-  { depth, requestedBy = null, bot, links, isFormatWanted = false }: Occasion,
+  { depth, requestedBy = null, automationId = null, causedBy = null, bot, links, isFormatWanted = false }: Occasion,
 ): RecordedEvent {
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
@@ -45,9 +48,11 @@ export function eventOf(
     sequence,
     depth,
     requestedBy,
+    automationId,
+    causedBy,
     bot,
     accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
-    botPayload: bot && bodyOf({ name, audience: 'bot', sequence, links }, subject),
+    botPayload: bot || automationId !== null ? bodyOf({ name, audience: 'bot', sequence, links }, subject) : null,
     facts: factsOf(subject),
     isFormatted: isFormatted(name),
     chatwootPayload: null,

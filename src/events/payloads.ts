@@ -6,7 +6,7 @@ import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds, unixSecondsOrNull } from '../lib/unix-time.ts';
 import type { Shape } from '../schemas.ts';
 
-const restSenderType = { contact: 'Contact', user: 'User', agent_bot: 'AgentBot' } as const;
+const restSenderType = { contact: 'Contact', user: 'User', agent_bot: 'AgentBot', automation: 'Automation' } as const;
 
 /** The author of a message in REST answers and account webhooks; null for the service and for deleted authors. */
 export function senderRecord(message: Message): Shape<'resources/message'>['sender'] {

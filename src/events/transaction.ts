@@ -15,7 +15,7 @@ import { commitWithRetries, type LastStatement, type Part, type Proof, type Unit
  * people, for a run one more than that of the event it handles. For a bot's request it is 0 as well: see NewEvent.
  */
 export interface Actor {
-  kind: 'user' | 'agent_bot' | 'contact' | 'system';
+  kind: 'user' | 'agent_bot' | 'automation' | 'contact' | 'system';
   /** Null for the service, and for a visitor who is no contact yet. */
   id: number | null;
   name: string;
@@ -24,6 +24,8 @@ export interface Actor {
   email: string | null;
   avatarUrl: string | null;
   depth: number;
+  /** The inboxes in which an automation may act; null, and absent for everybody else, for all. */
+  inboxIds?: readonly number[] | null;
 }
 
 /** The service itself: sweeps, and the consequences of failures. */
@@ -202,15 +204,17 @@ export class Transaction extends OuterTransaction {
 
   /**
    * Records an event with its subject's present state; it is committed with a delivery for each subscriber. `bot` is the
-   * arbiter's decision on the conversation's bot; null when bots do not receive the event.
+   * arbiter's decision on the conversation's bot; null when bots do not receive the event. With an `automationId`, it is for
+   * that automation alone, which gets the body for bots where accounts have none.
    */
-  record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
+  record(name: EventName, subject: Subject, bot: BotDecision | null = null, automationId: number | null = null): void {
     const { database } = this.unit;
     const isFormatWanted = this.#part.isFormatWanted ?? true;
     const { kind, id, depth } = this.actor;
     // A run acts at a depth of its own, above 0.
     const requestedBy = kind === 'agent_bot' && depth === 0 ? id : null;
-    const occasion = { depth, requestedBy, bot, links: database.fileLinks, isFormatWanted };
+    const causedBy = kind === 'automation' ? id : null;
+    const occasion = { depth, requestedBy, causedBy, bot, automationId, links: database.fileLinks, isFormatWanted };
     this.#part.events.push(eventOf(name, subject, occasion));
   }
 

@@ -72,6 +72,11 @@ export interface Reply extends ReplyOptions {
   content?: string;
 }
 
+/** Where to write, for automations and for events without a conversation; elsewhere it can only be that of the event. */
+export interface ConversationChoice {
+  conversation_id?: number;
+}
+
 /** A handoff with options, for `ctx.handoff`. */
 export interface Handoff {
   /** The reason, at most 500 characters; agents see it. */
@@ -143,9 +148,9 @@ export interface Context<Config = JsonObject> {
    * `ctx.reply('Your invoice', { attachments: [{ url: 'https://files.shop.example/17.pdf' }] })`,
    * `ctx.reply('Which plan?', { input_select: { items: [{ title: 'Basic', value: 'basic' }] } })`
    */
-  reply(message: string | Reply, options?: ReplyOptions): void;
+  reply(message: string | Reply, options?: ReplyOptions & ConversationChoice): void;
   /** Writes a private note for the agents. Needs the permission `note`. `ctx.note('Asked for a refund twice')` */
-  note(text: string): void;
+  note(text: string, options?: ConversationChoice): void;
   /**
    * Gives the conversation to people; the bot may not answer in it any more. Needs the permission `handoff`.
    * `ctx.handoff({ reason: 'wants a person', message: 'A colleague will be with you.' })`

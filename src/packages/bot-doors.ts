@@ -1,8 +1,8 @@
 // Values that bots get from the service while they run: part of `switchboard/bot` (bot-api.ts). It imports nothing.
 
-/** The sender of a message: a contact (with the granted fields), an agent (`user`) or a bot. */
+/** The sender of a message: a contact (with the granted fields), an agent (`user`), a bot or an automation. */
 export interface Sender {
-  readonly type: 'contact' | 'user' | 'agent_bot';
+  readonly type: 'contact' | 'user' | 'agent_bot' | 'automation';
   readonly id: number;
   readonly name?: string;
 }

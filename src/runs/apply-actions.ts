@@ -1,10 +1,14 @@
 import { scheduleCall } from '../domain/bots/schedules.ts';
+import { blockContact } from '../domain/contacts/contacts.ts';
+import { lockConversation } from '../domain/conversations/access.ts';
 import { silenceOfBot } from '../domain/conversations/arbiter.ts';
 import { assign } from '../domain/conversations/assignment/assignments.ts';
+import { setConversationBot } from '../domain/conversations/bots/serving-bot.ts';
 import { changeLabels } from '../domain/conversations/labels.ts';
 import { handOff, toggleStatus } from '../domain/conversations/lifecycle.ts';
 import { send } from '../domain/conversations/send.ts';
 import { updateConversation } from '../domain/conversations/updates.ts';
+import { ApiError } from '../errors.ts';
 import type { Transaction } from '../events/transaction.ts';
 import type { Conversation } from '../records/conversations/conversation.ts';
 import type { Action } from '../sandbox/run.ts';
@@ -73,6 +77,13 @@ const verbs: { [Type in Action['type']]: Apply<Type> } = {
   label: (tx, id, { add = [], remove = [] }) => changeLabels(tx, id, { add, remove }),
   priority: (tx, id, { priority }) => updateConversation(tx, id, { ...unchanged, priority }),
   attributes: (tx, id, { attributes }) => updateConversation(tx, id, { ...unchanged, customAttributes: attributes }),
+  mute: async (tx, id) => {
+    const { contact } = await lockConversation(tx, id);
+    await blockContact(tx, contact.id);
+    contact.blocked = true;
+  },
+  sla: (tx, id, { sla_policy_id: slaPolicyId }) => updateConversation(tx, id, { ...unchanged, slaPolicyId }),
+  bot: (tx, id, { agent_bot_id: botId }) => setConversationBot(tx, id, botId),
   schedule: (tx, id, { at, name, data }) => scheduleCall(tx, id, { at: fromUnixSeconds(at), name, data }),
 };
 
@@ -107,19 +118,44 @@ function orderOf(action: Action): number {
   return action.type === 'assign' && action.assignee !== undefined ? 2 : (endings[action.type] ?? 0);
 }
 
+/** Where the actions of a run are applied. */
+interface ActionPlace {
+  /** The conversation of the event; null for an event without one. */
+  conversationId: number | null;
+  /** Whether actions may name other conversations. */
+  mayLeave: boolean;
+}
+
 /**
  * Applies a bot's actions by the same domain verbs as every other caller, in the caller's transaction. Replies come first, with
  * everything else that does not end the bot's part; then what does. Otherwise the order is the bot's. `files` are those of
- * its replies.
+ * its replies. Errors: those of the verbs, 422 `no_conversation` for an action without one.
  */
 export async function applyActions(
   tx: Transaction,
-  conversationId: number,
+  place: ActionPlace,
   actions: readonly Action[],
   files: ReplyFiles,
 ): Promise<void> {
-  for (const action of actions.toSorted((one, other) => orderOf(one) - orderOf(other))) {
+  const ordered = actions.toSorted((one, other) => orderOf(one) - orderOf(other));
+  const aims = ordered.map((action) => aimOf(action, place));
+  // In the order of their ids, as all that lock several.
+  const foreign = new Set(aims.filter((id) => id !== place.conversationId));
+  for (const id of [...foreign].toSorted((one, other) => one - other)) await lockConversation(tx, id);
+  for (const [index, action] of ordered.entries()) {
     const verb = verbs[action.type] as Apply<Action['type']>;
-    await verb(tx, conversationId, action, files);
+    await verb(tx, aims[index] as number, action, files);
   }
+}
+
+// The conversation that an action is for.
+function aimOf(action: Action, { conversationId, mayLeave }: ActionPlace): number {
+  const { conversation_id: named } = action as { conversation_id?: number };
+  if (named !== undefined && named !== conversationId && !mayLeave) {
+    const sentence = 'A bot acts in the conversation of its event only: `conversation_id` names another one';
+    throw new ApiError(422, 'foreign_conversation', sentence);
+  }
+  const aim = named ?? conversationId;
+  if (aim !== null) return aim;
+  throw new ApiError(422, 'no_conversation', `The event has no conversation: \`${action.type}\` needs one`);
 }

@@ -1,27 +1,25 @@
 import { holdForBot, presumeForBot } from '../domain/conversations/bots/loops.ts';
 import { suspendBot } from '../domain/bots/suspension.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
-import { readStored, storedBytes, writeStored } from '../domain/bots/storage.ts';
+import { writeStored } from '../domain/bots/storage.ts';
 import { keepHealth } from '../domain/bots/health.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
 import type { Verdict } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import type { BotToRun, FoundWithBot } from '../records/bots/bot-to-run.ts';
-import type { Database } from '../postgres/database.ts';
 import { isBrokenReference } from '../postgres/errors.ts';
-import { findMessages } from '../records/messages/message.ts';
 import type { Conversation } from '../records/conversations/conversation.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
-import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import { applyActions, isSuperseded, speaks } from './apply-actions.ts';
 import { actorOf, endAfter, noteOfStop, noteOfUnfit, whyUnheard } from './conduct.ts';
 import { settleAll } from './settle-all.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { FileError } from './fetched-file.ts';
-import type { ReplyFiles, ReplyFileStore } from './reply-files.ts';
+import { filesOfRun, type ReplyFiles } from './reply-files.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
+import { runPortsOf, type RunnerOptions } from './runner-options.ts';
 
 /** The verdict on the event's delivery. */
 export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCode' | 'durationMs'> {
@@ -37,14 +35,18 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
  */
 export type Settle = (tx: Transaction, verdict: RunVerdict) => void;
 
+/** An event for the bot of its conversation. */
+export type EventInConversation = BotEvent & { event: { conversationId: number } };
+
 /** An event whose delivery was claimed. */
-interface ClaimedEvent extends BotEvent {
+interface ClaimedEvent extends EventInConversation {
   /** The conversation and the bot at the claim; null when either was gone. */
   found: FoundWithBot | null;
 }
 
 /** A run, and the conversation as it was when its event was claimed. */
 interface RunOfFound extends Run {
+  input: EventInConversation;
   found: FoundWithBot;
 }
 
@@ -66,37 +68,14 @@ interface Doing {
   speaking?: number;
 }
 
-export interface BotRunnerOptions extends RunPorts {
-  database: Database;
-  /** Bytes that a bot may store in an account, in all conversations and contacts together. */
-  storageBytes: number;
-  /** Stores files of replies; without it no bot can send any. */
-  files?: Pick<ReplyFileStore, 'keep' | 'discard'>;
-  /** Logs bots that come into quarantine. */
-  log: SandboxLog;
-}
-
 /** Runs plugin bots on events: first in the sandbox; then all actions, or none, in one transaction. */
 export class BotRunner {
-  readonly #options: BotRunnerOptions;
+  readonly #options: RunnerOptions;
   readonly #ports: RunPorts;
 
-  constructor(options: BotRunnerOptions) {
-    const { database } = options;
+  constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#ports = {
-      ...options,
-      readMessages: ({ accountId, conversationId }, window) =>
-        findMessages(database.sql, accountId, conversationId, window),
-      doors: {
-        ...options.doors,
-        storage: {
-          read: (place, key, now) => readStored(database.sql, place, key, now),
-          used: (place, now) => storedBytes(database.sql, place, now),
-          maxBytes: options.storageBytes,
-        },
-      },
-    };
+    this.#ports = runPortsOf(options);
   }
 
   /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
@@ -108,7 +87,7 @@ export class BotRunner {
     if (unheard !== null) return this.#cancel(input, settle, unheard);
     const note = noteOfUnfit(conversation.bot?.unfit ?? null, bot.name);
     if (note) return this.#passOver(input, bot, { ...note, settle });
-    const run = { ...(await runBot(this.#ports, input, bot)), found };
+    const run = { ...(await runBot(this.#ports, input, bot)), input, found };
     try {
       await this.#conclude(run, settle);
     } catch (error) {
@@ -135,7 +114,7 @@ export class BotRunner {
   // The files are stored before the transaction, which waits for no other host.
   async #commitWithFiles(run: RunOfFound, settle: Settle): Promise<void> {
     const { input } = run;
-    const files = await this.#keepFiles(run);
+    const files = await filesOfRun(run, this.#options.files);
     if (files instanceof FileError) {
       const end = { outcome: files.outcome, error: files.message };
       const isRetried = afterRun(files.outcome, input.failures) === 'retry';
@@ -145,22 +124,6 @@ export class BotRunner {
       await this.#commitEffects(run, files, settle);
     } finally {
       await this.#options.files?.discard(files, input.account.id);
-    }
-  }
-
-  async #keepFiles({ input, bot, result }: RunOfFound): Promise<ReplyFiles | FileError> {
-    if (!result.actions.some((action) => action.type === 'reply' && action.attachments)) return new Map();
-    const { files } = this.#options;
-    if (!files) return new FileError('attachment_failed', 'This service stores no files of bots');
-    const goOn = input.onWait?.();
-    const place = { accountId: input.account.id, botId: bot.id, conversationId: input.event.conversationId };
-    try {
-      return await files.keep(result.actions, place);
-    } catch (error) {
-      if (error instanceof FileError) return error;
-      throw error;
-    } finally {
-      goOn?.();
     }
   }
 
@@ -211,7 +174,7 @@ export class BotRunner {
 
   // The bot became unfit after the delivery was made: hands off to agents at once.
   #passOver(
-    input: BotEvent,
+    input: EventInConversation,
     bot: BotToRun,
     { why, note, settle }: { why: string; note: string; settle: Settle },
   ): Promise<void> {
@@ -257,7 +220,7 @@ async function applyEffects(
   { result, writes }: Run,
   files: ReplyFiles,
 ): Promise<void> {
-  await applyActions(tx, conversationId, result.actions, files);
+  await applyActions(tx, { conversationId, mayLeave: false }, result.actions, files);
   if (writes.length > 0) await writeStored(tx, writes);
 }
 

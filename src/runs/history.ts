@@ -21,12 +21,13 @@ const maxChars = 512 * 1024;
  */
 export async function readHistory(
   readMessages: ReadMessages,
-  place: RunPlace,
+  { accountId, conversationId }: Omit<RunPlace, 'conversationId'> & { conversationId: number | null },
   { history: limit, notes_read: readsNotes, contact }: Permissions,
 ): Promise<RecordedCall | null> {
   if (limit === 0) return null;
   const startedAt = performance.now();
-  const found = await readMessages(place, { limit, publicOnly: !readsNotes });
+  const window = { limit, publicOnly: !readsNotes };
+  const found = conversationId === null ? [] : await readMessages({ accountId, conversationId }, window);
   const messages = found.map((message) => view(message, contact.includes('name')));
   const ms = Math.round(performance.now() - startedAt);
   return { name: 'history', input: { limit }, output: fitting(messages), ms };

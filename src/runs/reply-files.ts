@@ -7,6 +7,7 @@ import type { Sql } from '../postgres/sql.ts';
 import type { Attachment } from '../records/messages/attachment.ts';
 import type { Action } from '../sandbox/run.ts';
 import { FileError, type FetchFile, type SentFile } from './fetched-file.ts';
+import type { Run } from './run.ts';
 
 /** The files of replies that are stored and belong to no message yet, by the action that sends them. */
 export type ReplyFiles = ReadonlyMap<Action, readonly Attachment[]>;
@@ -15,7 +16,8 @@ export type ReplyFiles = ReadonlyMap<Action, readonly Attachment[]>;
 interface FilePlace {
   accountId: number;
   botId: number;
-  conversationId: number;
+  /** Null for an event without a conversation. */
+  conversationId: number | null;
 }
 
 interface ReplyFileOptions {
@@ -108,6 +110,25 @@ export class ReplyFileStore {
     for await (const chunk of await store.read(found, { from: 0, to: found.size - 1 }, (work) => work(sql)))
       chunks.push(chunk as Buffer);
     return { name: file.name ?? found.name, bytes: Buffer.concat(chunks) };
+  }
+}
+
+/** Stores the files of a run's replies, before the transaction of its effects; the run gives up its place meanwhile. */
+export async function filesOfRun(
+  { input, bot, result }: Pick<Run, 'input' | 'bot' | 'result'>,
+  store: Pick<ReplyFileStore, 'keep'> | undefined,
+): Promise<ReplyFiles | FileError> {
+  if (!result.actions.some((action) => action.type === 'reply' && action.attachments)) return new Map();
+  if (!store) return new FileError('attachment_failed', 'This service stores no files of bots');
+  const goOn = input.onWait?.();
+  const place = { accountId: input.account.id, botId: bot.id, conversationId: input.event.conversationId };
+  try {
+    return await store.keep(result.actions, place);
+  } catch (error) {
+    if (error instanceof FileError) return error;
+    throw error;
+  } finally {
+    goOn?.();
   }
 }
 

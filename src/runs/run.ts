@@ -16,7 +16,13 @@ import type { TokenUsage } from './usage.ts';
 export interface BotEvent {
   account: { id: number; name: string };
   botId: number;
-  event: { id: number; name: string; conversationId: number; depth: number };
+  event: {
+    id: number;
+    name: string;
+    /** Null for an event without a conversation, such as one of a contact. */
+    conversationId: number | null;
+    depth: number;
+  };
   /** The event's body as JSON text. */
   body: string;
   attempt: number;
@@ -107,6 +113,12 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   };
 }
 
+/** Returns a run that was refused before it began. */
+export function refusedRun({ clock }: Pick<RunPorts, 'clock'>, input: BotEvent, bot: BotToRun): Run {
+  const nothing = { writes: [], forwards: false, health: undefined, tokens: noTokens };
+  return { input, bot, pack: null, config: {}, seed: 0, clock: clock.now(), ...nothing, result: unloaded('') };
+}
+
 interface DoorVisit {
   input: BotEvent;
   bot: BotToRun;
@@ -119,8 +131,9 @@ interface DoorVisit {
 function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, now, config }: DoorVisit): DoorRun {
   const { account, botId, event: about } = input;
   const { conversationId } = about;
+  const contactId = contactEvents.has(about.name) ? (event as { id: number }).id : contactIdOf(event);
   return {
-    owner: { accountId: account.id, botId, conversationId, contactId: contactIdOf(event) },
+    owner: { accountId: account.id, botId, conversationId, contactId },
     permissions,
     now,
     isSystemBot: bot.isSystem ?? false,
@@ -137,9 +150,12 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
 }
 
 function messageIdOf(name: string, event: unknown): number | null {
-  const { id, message_type: type } = event as { id: number; message_type?: string };
-  return name === 'message_created' && type === 'incoming' ? id : null;
+  const { id, message_type: type } = event as { id: number | string; message_type?: string };
+  return name === 'message_created' && type === 'incoming' ? Number(id) : null;
 }
+
+// The event is the contact itself; one that is deleted can own nothing any more.
+const contactEvents = new Set(['contact_created', 'contact_updated']);
 
 // The places where events have their contact: see event-view.ts of the sandbox.
 function contactIdOf(event: unknown): number | null {
@@ -163,8 +179,8 @@ function messagesIn({ event, body }: BotEvent, { calls }: RunResult): number[] {
   const heard = calls
     .filter(({ name, output }) => (name === 'history' || name === 'settled') && Array.isArray(output))
     .flatMap(({ output }) => output as { id: number }[]);
-  const about = event.name.startsWith('message_') ? [JSON.parse(body) as { id: number }] : [];
-  return [...about, ...heard].map(({ id }) => id);
+  const about = event.name.startsWith('message_') ? [JSON.parse(body) as { id: number | string }] : [];
+  return [...about, ...heard].map(({ id }) => Number(id));
 }
 
 /** Returns the record of a run; `error` replaces the sandbox's own if a failure followed the run. */

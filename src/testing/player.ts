@@ -92,7 +92,7 @@ export class Player {
     if (!superseded) {
       const actor = actorOf(bot, run.input.event.depth);
       await stage.transact(actor, async (tx) => {
-        await applyActions(tx, stage.conversation.id, actions, filesOf(actions));
+        await applyActions(tx, { conversationId: stage.conversation.id, mayLeave: false }, actions, filesOf(actions));
         await writeStored(tx, run.writes);
       });
     }

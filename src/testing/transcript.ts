@@ -6,7 +6,13 @@ import type { SimulatedRun } from './api.ts';
 import type { Happening } from './stage/stage.ts';
 
 const longestShown = 300;
-const authors = { contact: 'customer', agent_bot: 'bot', user: 'human', system: 'service' } as const;
+const authors = {
+  contact: 'customer',
+  agent_bot: 'bot',
+  automation: 'automation',
+  user: 'human',
+  system: 'service',
+} as const;
 
 /** The line for something that happened; null for what needs none. */
 export function lineOf(happening: Happening): string | null {

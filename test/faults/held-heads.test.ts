@@ -83,8 +83,9 @@ describe("a system bot's open circuit", () => {
           await ended.promise;
           return { finished: bench.resultOf(claimed), outcome: 'delivered' };
         },
+        automation: () => Promise.reject(new Error('There is no automation')),
       },
-      inFlight: { webhook: 64, bot: 64 },
+      inFlight: { webhook: 64, bot: 64, automation: 1 },
       endpointInFlight: 8,
       resent: { inFlight: 8, endpointInFlight: 8 },
       leaseSeconds: 30,

@@ -6,7 +6,7 @@ import { Engine } from '../../src/engine/engine.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { freePort } from '../support/service.ts';
 import { eventually } from './helpers.ts';
-import { Bench, holdAttempts } from './lease-bench.ts';
+import { Bench, holdAttempts, noBot } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';
 import { Passage } from './passage.ts';
 
@@ -55,9 +55,10 @@ describe('results of attempts that end while the database is away', function () 
           await ended.promise;
           return { finished: bench.resultOf(claimed), outcome: 'delivered' };
         },
-        bot: () => Promise.reject(new Error('There is no bot')),
+        bot: noBot,
+        automation: noBot,
       },
-      inFlight: { webhook: 4 * results, bot: 1 },
+      inFlight: { webhook: 4 * results, bot: 1, automation: 1 },
       endpointInFlight: 8,
       resent: { inFlight: 8, endpointInFlight: 8 },
       leaseSeconds: 30,

@@ -8,7 +8,7 @@ import { claiming, type Claimed } from '../../src/deliveries/lanes/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { StatementLog } from '../support/statement-log.ts';
 import { eventually } from './helpers.ts';
-import { Bench, holdAttempts } from './lease-bench.ts';
+import { Bench, holdAttempts, noBot } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';
 
 function engineOf(bench: Bench, webhook: Deliver, slots: number): Engine {
@@ -16,8 +16,8 @@ function engineOf(bench: Bench, webhook: Deliver, slots: number): Engine {
     database: bench.app.app.database,
     gate: openGate,
     random: systemRandom,
-    deliver: { webhook, bot: () => Promise.reject(new Error('There is no bot')) },
-    inFlight: { webhook: slots, bot: 1 },
+    deliver: { webhook, bot: noBot, automation: noBot },
+    inFlight: { webhook: slots, bot: 1, automation: 1 },
     endpointInFlight: slots,
     resent: { inFlight: 1, endpointInFlight: 1 },
     leaseSeconds: 30,

@@ -11,6 +11,8 @@ import { TestApp } from '../support/app.ts';
 export const holdAttempts = 3;
 export const perEndpoint = 8;
 export const leaseSeconds = 30;
+/** Makes no delivery: tests of webhooks have neither bots nor automations. */
+export const noBot = () => Promise.reject(new Error('There is no bot'));
 export const claimDue = claiming({ kind: 'webhook', isSide: false });
 const pingUrl = 'http://127.0.0.1:9/hook';
 

@@ -10,7 +10,7 @@ import type { Claimed } from '../../src/deliveries/lanes/claim.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import type { Sql } from '../../src/postgres/sql.ts';
 import { eventually } from './helpers.ts';
-import { Bench, claimDue, holdAttempts, leaseSeconds, perEndpoint } from './lease-bench.ts';
+import { Bench, claimDue, holdAttempts, leaseSeconds, perEndpoint, noBot } from './lease-bench.ts';
 import { stopClean } from './ledger.ts';
 
 describe('leases', () => {
@@ -308,8 +308,8 @@ function engineOf(
     database: app.app.database,
     gate: openGate,
     random: systemRandom,
-    deliver: { webhook: options.webhook, bot: () => Promise.reject(new Error('There is no bot')) },
-    inFlight: { webhook: 10, bot: 10 },
+    deliver: { webhook: options.webhook, bot: noBot, automation: noBot },
+    inFlight: { webhook: 10, bot: 10, automation: 1 },
     endpointInFlight: 10,
     resent: { inFlight: 8, endpointInFlight: 8 },
     leaseSeconds: options.leaseSeconds ?? leaseSeconds,

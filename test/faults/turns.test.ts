@@ -3,7 +3,7 @@ import { openGate } from '../../src/lib/outbound-gate.ts';
 import type { Deliver } from '../../src/engine/attempt.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
-import { Bench, holdAttempts } from './lease-bench.ts';
+import { Bench, holdAttempts, noBot } from './lease-bench.ts';
 import { eventually } from './helpers.ts';
 import { stopClean } from './ledger.ts';
 
@@ -18,8 +18,8 @@ function engineOf(bench: Bench, webhook: Deliver): Engine {
     database: bench.app.app.database,
     gate: openGate,
     random: systemRandom,
-    deliver: { webhook, bot: () => Promise.reject(new Error('There is no bot')) },
-    inFlight: { webhook: slots, bot: slots },
+    deliver: { webhook, bot: noBot, automation: noBot },
+    inFlight: { webhook: slots, bot: slots, automation: 1 },
     endpointInFlight: 8,
     resent: { inFlight: 8, endpointInFlight: 8 },
     leaseSeconds: 30,

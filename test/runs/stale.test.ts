@@ -4,6 +4,7 @@ import { toPlugin } from '../../src/engine/send/to-plugin.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { foundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
+import { FreeRunner } from '../../src/runs/free-runner.ts';
 import type { RunResult } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
 import { TestApp } from '../support/app.ts';
@@ -62,7 +63,7 @@ describe('a run', () => {
         return result;
       },
     };
-    const botRunner = new BotRunner({
+    const running = {
       database,
       storageBytes: 1e6,
       plugins,
@@ -70,12 +71,13 @@ describe('a run', () => {
       random: systemRandom,
       log,
       sandbox,
-    });
+    };
     const deliver = toPlugin({
       database,
       holdAttempts,
       log,
-      botRunner,
+      botRunner: new BotRunner(running),
+      freeRunner: new FreeRunner(running),
       forward: () => Promise.reject(new Error('The bot forwards nothing')),
     });
     await app.events();

@@ -133,7 +133,7 @@ describe('sandbox', () => {
   for (const [title, body, words] of [
     ['an empty reply', `ctx.reply('')`, 'content'],
     ['a reply that is too long', `ctx.reply('x'.repeat(20001))`, '20000'],
-    ['an unknown field', `ctx.reply({ content: 'a', conversation_id: 99 })`, 'conversation_id'],
+    ['an unknown field', `ctx.reply({ content: 'a', channel_id: 99 })`, 'channel_id'],
     ['a number for content', `ctx.reply({ content: 5 })`, 'text'],
     ['a label with a blank', `ctx.label.add('two words')`, 'must consist'],
     ['a NUL character', `ctx.reply('a\\0b')`, 'NUL'],

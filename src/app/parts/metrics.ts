@@ -1,4 +1,5 @@
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { EndpointKind } from '../../deliveries/core/endpoint.ts';
 import { readBacklogFigures } from '../../deliveries/log/figures.ts';
 import type { Attempted, Deliver } from '../../engine/attempt.ts';
 import type { RunFigures } from '../../events/announcements.ts';
@@ -63,14 +64,14 @@ export class Metrics {
     const { version } = packageJson;
     this.#gauge(this.#own, 'build_info', 'The release of this process.', ['version']).set({ version }, 1);
     // A rate of a counter misses the step from nothing to its first value.
-    for (const kind of ['webhook', 'bot'])
+    for (const kind of ['webhook', 'bot', 'automation'])
       for (const result of ['delivered', 'failed', 'unanswered', 'skipped', 'defect'])
         this.#attempts.inc({ kind, result }, 0);
     for (const state of ['delivered', 'exhausted', 'cancelled']) this.#ended.inc({ state }, 0);
   }
 
   /** Counts the attempts that `deliver` makes on endpoints of the kind. */
-  measured(kind: 'webhook' | 'bot', deliver: Deliver): Deliver {
+  measured(kind: EndpointKind, deliver: Deliver): Deliver {
     return async (...call) => {
       const begun = performance.now();
       try {

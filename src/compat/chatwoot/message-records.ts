@@ -2,7 +2,12 @@ import { listOf, objectOf } from './json.ts';
 import type { Json } from './operation.ts';
 
 const typeNumbers: Readonly<Record<string, number>> = { incoming: 0, outgoing: 1 };
-const senderTypes: Readonly<Record<string, string>> = { Contact: 'contact', User: 'user', AgentBot: 'agent_bot' };
+const senderTypes: Readonly<Record<string, string>> = {
+  Contact: 'contact',
+  User: 'user',
+  AgentBot: 'agent_bot',
+  Automation: 'agent_bot',
+};
 
 /** Returns a message in Chatwoot's fields: types are numbers, and keys without a value are left out. */
 export function theirMessage(message: Json): Json {

@@ -9,11 +9,11 @@ const statement = prepared(`
   )
   SELECT coalesce((SELECT is_ours FROM forwarded), refuse_stale_delivery())`);
 
-/** SQL condition: the delivery is for the bot's plugin to handle in a run, or was; not for the bot's server. */
-export const isRun = (
-  delivery: string,
-): string => `(${delivery}.endpoint_kind = 'bot' AND NOT ${delivery}.forwarded AND EXISTS (
-  SELECT FROM agent_bots b WHERE b.id = ${delivery}.endpoint_id AND b.kind = 'plugin'))`;
+/** SQL condition: the delivery is for the plugin of a bot or an automation to handle in a run, or was; not for the
+ * bot's server. */
+export const isRun = (delivery: string): string => `(${delivery}.endpoint_kind = 'automation'
+  OR ${delivery}.endpoint_kind = 'bot' AND NOT ${delivery}.forwarded AND EXISTS (
+    SELECT FROM agent_bots b WHERE b.id = ${delivery}.endpoint_id AND b.kind = 'plugin'))`;
 
 /**
  * Notes with the commit of a run that it forwards its claimed delivery: from then on it is for the bot's server, also after

@@ -21,7 +21,7 @@ const allowedValues = {
   labels: null,
   message_type: ['incoming', 'outgoing'],
   private: ['true', 'false'],
-  sender_type: ['Contact', 'User', 'AgentBot'],
+  sender_type: ['Contact', 'User', 'AgentBot', 'Automation'],
   status: ['open', 'resolved', 'pending', 'snoozed'],
   priority: ['urgent', 'high', 'medium', 'low'],
 } as const;

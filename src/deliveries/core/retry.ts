@@ -41,6 +41,8 @@ export const retrySchedule: Readonly<Record<EndpointKind, readonly number[]>> = 
     24 * hour,
   ],
   bot: [second, 5 * second, 30 * second, 2 * minute, 10 * minute],
+  // Runs decide by themselves whether they are tried again.
+  automation: [],
 };
 
 /**
@@ -50,7 +52,11 @@ export const retrySchedule: Readonly<Record<EndpointKind, readonly number[]>> = 
 export const botPatienceSeconds = Math.max(...retrySchedule.bot) / 1000;
 
 /** The longest accepted Retry-After; for bots their own longest wait, because a customer waits. */
-const maxRetryAfterMs: Readonly<Record<EndpointKind, number>> = { webhook: 10 * hour, bot: 10 * minute };
+const maxRetryAfterMs: Readonly<Record<EndpointKind, number>> = {
+  webhook: 10 * hour,
+  bot: 10 * minute,
+  automation: 0,
+};
 const overloadWaitMs = minute;
 const overloadStatuses: ReadonlySet<number | null> = new Set([429, 502, 503, 504]);
 const maxJitter = 0.2;

@@ -142,9 +142,9 @@ export const takenRows = (beside = 'NULL::json'): string => `${headColumns.join(
     FROM webhooks w WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
     SELECT p.outgoing_url, p.secret, ${olderSecretsOf('p')},
-      p.disabled_reason, p.kind = 'plugin' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END,
+      p.disabled_reason, p.kind <> 'webhook' AND NOT d.forwarded, CASE p.kind WHEN 'webhook' THEN p.is_proven END,
       NULL, NULL, ${beside}
-    FROM agent_bots p WHERE d.endpoint_kind = 'bot' AND p.id = d.endpoint_id) endpoint ON true
+    FROM agent_bots p WHERE d.endpoint_kind <> 'webhook' AND p.id = d.endpoint_id) endpoint ON true
   LEFT JOIN LATERAL (
     SELECT t.reason AS cancel_reason FROM backlog_tasks t WHERE t.account_id = d.account_id
       AND t.endpoint_kind = d.endpoint_kind AND t.endpoint_id = d.endpoint_id AND t.task = 'cancel' AND t.through >= d.id
@@ -203,7 +203,7 @@ export function claiming(of: DueLanes, beside?: string): ClaimDue {
 // Heads are locked, and events found, one by one by their ids: a join's plan, which stays, may be one for empty tables. A webhook
 // with a rate gets as many lanes as its bucket has tokens, by the statement for rates alone: the other one refuses it.
 function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): string {
-  const table = { webhook: 'webhooks', bot: 'agent_bots' }[kind];
+  const table = { webhook: 'webhooks', bot: 'agent_bots', automation: 'agent_bots' }[kind];
   return `
   WITH ${isRated ? lockingBuckets : ''} candidate AS MATERIALIZED (
     SELECT due.id FROM ${sharesWithin(isRated)} AS share

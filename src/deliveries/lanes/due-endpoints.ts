@@ -47,6 +47,12 @@ const permitted = ({ kind, standing, patience }: Place, { isSide, isHeld }: { is
     SELECT FROM lanes l WHERE l.endpoint_kind = $1 AND l.is_side = ${isSide} AND l.endpoint_id = p.endpoint_id
       AND l.account_id = p.account_id AND l.due_at <= now() ${patience === null ? '' : `- ${waitOf('circuit.state')}`})`;
 
+// Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
+const standingOfBots = `(SELECT id, kind, plugin_id, outgoing_url, circuit_probe_at, paused_at, resumed_at,
+    NULL::int AS max_per_second, NULL::int AS tokens, NULL::timestamptz AS token_at,
+    CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
+  ON s.id = p.endpoint_id`;
+
 const places: Record<EndpointKind, Place> = {
   webhook: {
     kind: 'webhook',
@@ -57,16 +63,13 @@ const places: Record<EndpointKind, Place> = {
       ON s.account_id = p.account_id AND s.id = p.endpoint_id`,
     patience: null,
   },
-  // Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
   bot: {
     kind: 'bot',
-    standing: `(SELECT id, kind, plugin_id, outgoing_url, circuit_probe_at, paused_at, resumed_at,
-        NULL::int AS max_per_second, NULL::int AS tokens, NULL::timestamptz AS token_at,
-        CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
-      ON s.id = p.endpoint_id`,
+    standing: standingOfBots,
     // Nothing ages in a pause.
     patience: `coalesce(s.resumed_at <= now() - ${waitOf('circuit.state')}, true)`,
   },
+  automation: { kind: 'automation', standing: standingOfBots, patience: null },
 };
 
 // Steps from endpoint to endpoint over the index instead of reading due lanes in order, so that an endpoint with a hundred
@@ -96,8 +99,13 @@ const look = (place: Place) =>
   WITH page AS MATERIALIZED (SELECT DISTINCT * FROM unnest($2::bigint[], $3::bigint[]) AS touched (endpoint_id, account_id))
   ${permitted(place, { isSide: '$4', isHeld: '$5' })}`);
 
-const surveys = { webhook: survey(places.webhook), bot: survey(places.bot) };
-const looks = { webhook: look(places.webhook), bot: look(places.bot) };
+const surveys = ofKinds(survey);
+const looks = ofKinds(look);
+
+function ofKinds(statement: (place: Place) => string): Record<EndpointKind, string> {
+  const { webhook, bot, automation } = places;
+  return { webhook: statement(webhook), bot: statement(bot), automation: statement(automation) };
+}
 
 /**
  * Returns a page of the endpoints with something due that may be called, in the order of their ids, and the start of the

@@ -2,7 +2,7 @@ import { arrayParameter, type ElementType } from '../../postgres/array-parameter
 import { valuesOf, type Part } from '../../postgres/write-set.ts';
 import { liveLaneOrder } from './lock-order.ts';
 
-/** Bots do not receive events whose causation depth is larger. */
+/** Bots and automations do not act on events whose causation depth is larger. */
 export const maxCausationDepth = 5;
 
 /** An event to write, with its bodies as JSON text. */
@@ -27,6 +27,10 @@ export interface NewEvent {
   /** That body, if it was made. */
   chatwootPayload: string | null;
   bot: { botId: number; chosenBy: string; silence: string | null } | null;
+  /** The only automation that it is for; null for all that listen. */
+  automationId: number | null;
+  /** The automation that caused it, which does not hear it. */
+  causedBy: number | null;
 }
 
 const columns: readonly { name: string; type: ElementType; valueOf: (event: NewEvent) => unknown }[] = [
@@ -45,6 +49,8 @@ const columns: readonly { name: string; type: ElementType; valueOf: (event: NewE
   { name: 'bot_id', type: 'bigint', valueOf: ({ bot }) => bot?.botId ?? null },
   { name: 'bot_chosen_by', type: 'text', valueOf: ({ bot }) => bot?.chosenBy ?? null },
   { name: 'bot_silence', type: 'text', valueOf: ({ bot }) => bot?.silence ?? null },
+  { name: 'automation_id', type: 'bigint', valueOf: ({ automationId }) => automationId },
+  { name: 'caused_by', type: 'bigint', valueOf: ({ causedBy }) => causedBy },
   { name: 'lane_kind', type: 'text', valueOf: ({ lane }) => lane.kind },
   { name: 'lane_id', type: 'bigint', valueOf: ({ lane }) => lane.id },
 ];
@@ -56,7 +62,8 @@ const maxSingly = 4;
 /**
  * Writes an account's events (which get their feed positions later, see events/feed.ts), a delivery for each of their
  * subscribers, in the subscriber's format, and makes the lanes of those due, in the order of lock-order.ts. Answers the
- * endpoints (`kind`, `id`) with new deliveries.
+ * endpoints (`kind`, `id`) with new deliveries. Automations get those of too great a depth as well: their runs refuse them, with a
+ * record.
  */
 export function enqueue(events: readonly NewEvent[]): Part[] {
   if (events.length === 0) return [];
@@ -94,6 +101,12 @@ const depth = `CASE WHEN e.requested_by IS NULL THEN e.depth ELSE least(${maxCau
         AND d.endpoint_id = e.requested_by AND d.attempt > 0)
   ORDER BY s.sequence DESC LIMIT 1), 0)) END`;
 
+// An automation whose plugin cannot run, or that is in quarantine, hears nothing: it is not made up for.
+function isFit(automation: string): string {
+  return `${automation}.plugin_obstacle IS NULL AND ${automation}.config_fits AND (${automation}.quarantined_at IS NULL
+    OR coalesce(${automation}.quarantined_until <= now(), false))`;
+}
+
 // A filter is asked here, once: `left_out` keeps its decision. An event that no filter left out has none.
 const expressions = `
   subscribed AS (
@@ -102,11 +115,20 @@ const expressions = `
     FROM happened e JOIN webhooks w ON w.account_id = $1 AND w.active AND e.name = ANY (w.subscriptions)
       AND (w.inbox_id IS NULL OR w.inbox_id = e.inbox_id) AND NOT (e.lane_kind = 'webhook' AND e.lane_id = w.id)
     WHERE e.account_payload IS NOT NULL
+  ), heard AS (
+    SELECT e.id AS event_id, a.id AS endpoint_id, e.lane_kind AS subject_kind, e.lane_id AS subject_id
+    FROM happened e JOIN agent_bots a ON a.account_id = $1 AND a.kind = 'automation' AND a.active
+      AND CASE WHEN e.automation_id IS NOT NULL THEN a.id = e.automation_id
+        ELSE e.account_payload IS NOT NULL AND e.name = ANY (a.events) AND a.id IS DISTINCT FROM e.caused_by
+          AND (a.inbox_ids IS NULL OR e.inbox_id = ANY (a.inbox_ids))
+          AND (a.hears_notes OR (e.facts::json ->> 'private') IS DISTINCT FROM 'true') AND ${isFit('a')} END
   ), written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
-      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, facts, left_out, lone_account_id, webhook_epoch)
+      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, facts, left_out, automation_ids, lone_account_id,
+      webhook_epoch)
     SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, ${depth}, e.account_payload::json,
       e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence, e.facts::json, l.left_out,
+      (SELECT array_agg(h.endpoint_id) FROM heard h WHERE h.event_id = e.id),
       CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
       coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
     FROM happened e LEFT JOIN (
@@ -120,6 +142,8 @@ const expressions = `
       SELECT ${formatFor('b.format')} FROM agent_bots b WHERE b.id = e.bot_id LIMIT 1)
     FROM happened e
     WHERE e.bot_payload IS NOT NULL AND e.bot_id IS NOT NULL AND e.bot_silence IS NULL
+    UNION ALL
+    SELECT event_id, 'automation', endpoint_id, subject_kind, subject_id, NULL FROM heard
   ), touched_lanes AS (
     INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
     SELECT $1, s.endpoint_kind, s.endpoint_id, s.subject_kind, s.subject_id, now() FROM subscribers s

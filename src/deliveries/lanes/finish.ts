@@ -123,7 +123,7 @@ const next = `
       SELECT * FROM deliveries d WHERE d.id = next.id AND d.state = 'pending' FOR NO KEY UPDATE SKIP LOCKED) d
     WHERE f.goes_on AND f.outcome = 'delivered' AND f.leased_until > now() + make_interval(secs => $13) AND CASE f.endpoint_kind
       WHEN 'webhook' THEN (SELECT coalesce(w.circuit_probe_at, w.paused_at, CASE WHEN w.max_per_second IS NOT NULL THEN now() END) FROM webhooks w WHERE w.id = f.endpoint_id)
-      ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at, CASE WHEN b.kind = 'plugin' AND NOT d.forwarded THEN now() END)
+      ELSE (SELECT coalesce(b.circuit_probe_at, b.paused_at, CASE WHEN b.kind <> 'webhook' AND NOT d.forwarded THEN now() END)
         FROM agent_bots b WHERE b.id = f.endpoint_id) END IS NULL
   ), ${taking('finished_id', 'token')},`;
 const untaken = 'WHERE lane_id <> ALL (ARRAY(SELECT lane_id FROM taken))';

@@ -7,4 +7,5 @@ import { aiPluginId, type EndpointKind } from '../core/endpoint.ts';
 export const leavesService: Readonly<Record<EndpointKind, (endpoint: string) => string>> = {
   webhook: () => 'true',
   bot: (bot) => `(${bot}.outgoing_url IS NOT NULL OR ${bot}.kind = 'webhook' OR ${bot}.plugin_id = '${aiPluginId}')`,
+  automation: () => 'false',
 };

@@ -3,9 +3,9 @@ import type { Sql } from '../../postgres/sql.ts';
 import type { Endpoint, EndpointKind } from '../core/endpoint.ts';
 
 // A probe belongs to its process for the length of a lease.
-const takeStatements = { webhook: take('webhooks'), bot: take('agent_bots') };
-const giveBackStatements = { webhook: giveBack('webhooks'), bot: giveBack('agent_bots') };
-const hurryStatements = { webhook: hurry('webhooks'), bot: hurry('agent_bots') };
+const takeStatements = ofTables(take);
+const giveBackStatements = ofTables(giveBack);
+const hurryStatements = ofTables(hurry);
 /** Seconds until a probe that somebody waits for: at most one is made in that time, however many ask. */
 const hurriedSeconds = 5;
 
@@ -26,6 +26,11 @@ export async function giveBackProbes(sql: Sql, kind: EndpointKind, ids: readonly
 /** Has the endpoint's next probe made soon. */
 export async function hurryProbe(sql: Sql, { kind, id }: Endpoint): Promise<void> {
   await sql(hurryStatements[kind], [[id], hurriedSeconds]);
+}
+
+function ofTables(statement: (table: string) => string): Record<EndpointKind, string> {
+  const ofBots = statement('agent_bots');
+  return { webhook: statement('webhooks'), bot: ofBots, automation: ofBots };
 }
 
 // SKIP LOCKED: a request that changes an endpoint may lock its row for long, and other endpoints must not wait. NO KEY: a

@@ -7,6 +7,7 @@ import { announced, counts, placed, woken } from './record-invariants.ts';
 const judged = `
   judged AS (
     SELECT e.account_id, e.id, e.name, e.inbox_id, e.bot_id, e.bot_payload IS NOT NULL AND e.bot_silence IS NULL AS to_bot,
+      e.automation_ids,
       coalesce(e.webhook_epoch, (SELECT max(v.epoch) FROM webhook_versions v
         WHERE v.account_id = e.account_id AND v.created_at <= e.created_at), 0) AS epoch,
       e.account_payload IS NOT NULL AS to_webhooks, e.facts, coalesce(e.left_out, '{}') AS left_out,
@@ -25,6 +26,8 @@ const judged = `
     SELECT account_id, event_id, 'webhook' AS endpoint_kind, webhook_id AS endpoint_id FROM subscribed WHERE is_sent
     UNION ALL
     SELECT account_id, id, 'bot', bot_id FROM judged WHERE to_bot AND bot_id IS NOT NULL
+    UNION ALL
+    SELECT account_id, id, 'automation', unnest(automation_ids) FROM judged
   )`;
 
 const deliveries: Invariant = {
@@ -147,7 +150,7 @@ const separate: Invariant = {
       JOIN webhooks w ON d.endpoint_kind = 'webhook' AND w.id = d.endpoint_id WHERE w.account_id <> d.account_id
     UNION ALL
     SELECT d.account_id, 'delivery', d.id, b.account_id FROM deliveries d
-      JOIN agent_bots b ON d.endpoint_kind = 'bot' AND b.id = d.endpoint_id WHERE b.account_id <> d.account_id
+      JOIN agent_bots b ON d.endpoint_kind <> 'webhook' AND b.id = d.endpoint_id WHERE b.account_id <> d.account_id
     UNION ALL
     SELECT d.account_id, 'delivery', d.id, e.account_id FROM deliveries d JOIN events e ON e.id = d.event_id
       WHERE e.account_id <> d.account_id
@@ -172,7 +175,7 @@ const cancelled: Invariant = {
   text: `
     SELECT d.account_id, d.id AS delivery_id, d.last_error FROM deliveries d
     JOIN events e ON e.account_id = d.account_id AND e.id = d.event_id AND (e.webhook_epoch IS NOT NULL OR e.is_test)
-    WHERE d.state = 'cancelled' AND d.cancelled_by IS NULL AND CASE d.endpoint_kind WHEN 'bot' THEN d.last_error IS NULL
+    WHERE d.state = 'cancelled' AND d.cancelled_by IS NULL AND CASE WHEN d.endpoint_kind <> 'webhook' THEN d.last_error IS NULL
       ELSE NOT EXISTS (SELECT FROM webhook_versions v
         WHERE v.account_id = d.account_id AND v.webhook_id = d.endpoint_id AND NOT v.active) END`,
 };

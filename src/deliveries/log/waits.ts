@@ -41,7 +41,7 @@ const statement = `
     SELECT paused_at, circuit_probe_at, ${allowedByRateAt('w')} AS allowed_at, ${leavesService.webhook('w')} AS leaves FROM webhooks w
     WHERE d.endpoint_kind = 'webhook' AND w.account_id = d.account_id AND w.id = d.endpoint_id
     UNION ALL
-    SELECT paused_at, circuit_probe_at, NULL, ${leavesService.bot('b')} FROM agent_bots b WHERE d.endpoint_kind = 'bot' AND b.id = d.endpoint_id) endpoint ON true
+    SELECT paused_at, circuit_probe_at, NULL, ${leavesService.bot('b')} FROM agent_bots b WHERE d.endpoint_kind <> 'webhook' AND b.id = d.endpoint_id) endpoint ON true
   LEFT JOIN LATERAL (
     SELECT h.id, h.next_attempt_at FROM deliveries h
     WHERE h.lane_id = l.id AND h.state = 'pending' AND h.failures < $3 AND h.event_id < d.event_id

@@ -184,7 +184,7 @@ export async function findFile(sql: Sql, { accountId, id }: FileOf): Promise<Sto
 }
 
 const findSendableStatement = `${findFileStatement} AND NOT m.private
-  AND (m.conversation_id = $3 OR m.sender_kind = 'agent_bot' AND m.sender_id = $4)`;
+  AND (m.conversation_id = $3 OR m.sender_kind IN ('agent_bot', 'automation') AND m.sender_id = $4)`;
 
 /**
  * A file that a bot may send into a conversation: of a public message there, which the customer has, or of a message that the
@@ -192,7 +192,7 @@ const findSendableStatement = `${findFileStatement} AND NOT m.private
  */
 export async function findSendable(
   sql: Sql,
-  { accountId, id, conversationId, botId }: FileOf & { conversationId: number; botId: number },
+  { accountId, id, conversationId, botId }: FileOf & { conversationId: number | null; botId: number },
 ): Promise<StoredFile | null> {
   const [row] = await sql<FileRow>(findSendableStatement, [accountId, id, conversationId, botId]);
   return toFile(row, accountId);

@@ -16,6 +16,9 @@ const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) =>
   'bot' in entry && name !== 'schedule' ? [name] : [],
 );
 
+// Automations have lists of their own.
+const servingKinds: AgentBot['kind'][] = ['webhook', 'plugin'];
+
 /** Events that a plugin's bots receive, according to its manifest. */
 interface Hearing {
   events: readonly string[];
@@ -101,13 +104,13 @@ export async function createWebhookBot(sql: Sql, input: NewWebhookBot, now: Date
 
 /** Returns one page of the bots that the account can use: its own and the system's; for null the system's alone. */
 export function listAgentBots(sql: Sql, accountId: number | null, page: number): Promise<Page<AgentBot>> {
-  const usable = { $or: [{ accountId }, { accountId: null }] };
+  const usable = { kind: servingKinds, $or: [{ accountId }, { accountId: null }] };
   return listPage(sql, AgentBot, usable, { page, orderBy: { id: 'asc' } });
 }
 
 /** Returns a bot that the account can use; for null a system bot. Errors: 404. */
 export function readAgentBot(sql: Sql, accountId: number | null, id: number): Promise<AgentBot> {
-  return readOne(sql, AgentBot, { id, $or: [{ accountId }, { accountId: null }] });
+  return readOne(sql, AgentBot, { id, kind: servingKinds, $or: [{ accountId }, { accountId: null }] });
 }
 
 /** Returns a bot of the account; for null a system bot. Errors: 404, 403 for a system bot to an account. */

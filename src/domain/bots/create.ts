@@ -11,6 +11,7 @@ import {
   holdManifest,
   noSecrets,
   noTokens,
+  refuseAutomation,
   refuseHearing,
   type BotChange,
   urlOf,
@@ -38,6 +39,7 @@ async function makePluginBot({ services, tx }: BotChange, body: Shape<'requests/
   const outgoingUrl = urlOf(body);
   const isAi = body.kind === 'ai';
   const manifest = await holdManifest(tx, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
+  refuseAutomation(manifest);
   const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');

@@ -24,6 +24,12 @@ export function refuseHearing(body: object): void {
   if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
 }
 
+/** Throws 422 if the plugin makes automations, and no bots. */
+export function refuseAutomation({ id, kind }: Manifest): void {
+  if (kind === 'bot') return;
+  throw invalid('/plugin_id', 'kind', `The plugin \`${id}\` makes automations: create one with POST …/automations`);
+}
+
 /** Throws 422 if a change names a plugin: a bot keeps the one that it was created with. */
 export function refusePlugin(body: object): void {
   if (!Object.hasOwn(body, 'plugin_id')) return;

@@ -9,7 +9,8 @@ import { storableJson, storableText, storableTextOrNull } from '../../lib/text/s
  */
 export interface BotRun {
   botId: number;
-  conversationId: number;
+  /** Null for an event without a conversation. */
+  conversationId: number | null;
   eventId: number;
   /** The number of the attempt to deliver the event. */
   attempt: number;

@@ -9,6 +9,8 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
   id: number;
   /** Whether the bot is the platform's. */
   isSystem: boolean;
+  /** Whether it is the run of an automation. */
+  isAutomation: boolean;
   /** The secrets of the bot now. */
   secretNames: readonly string[];
   event: { id: number; name: string; body: Record<string, unknown> };
@@ -39,8 +41,9 @@ interface Row {
   id: number;
   agent_bot_id: number;
   is_system: boolean;
+  is_automation: boolean;
   secret_names: string[];
-  conversation_id: number;
+  conversation_id: number | null;
   event_id: number;
   event_name: string;
   event_body: Record<string, unknown>;
@@ -73,22 +76,26 @@ const pageSize = 25;
 /** Characters of JSON in a stretch of more than one run. */
 const maxChars = 4 * 1024 * 1024;
 
+// As the run got it.
+const body = `coalesce(CASE b.kind WHEN 'automation' THEN e.account_payload END, e.bot_payload, '{}'::json)`;
 const columns = `
-  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system,
+  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, b.kind = 'automation' AS is_automation,
   ARRAY(SELECT jsonb_object_keys(b.secrets)) AS secret_names, r.conversation_id, r.event_id, e.name AS event_name,
-  coalesce(e.bot_payload, '{}'::json) AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
+  ${body} AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
   r.error_stack, r.cpu_ms, r.prompt_tokens, r.completion_tokens, r.handed_off, r.wall_ms, r.created_at, r.erased_at`;
 const joins = `
   JOIN agent_bots b ON b.id = r.agent_bot_id
   JOIN events e ON e.account_id = r.account_id AND e.id = r.event_id`;
+// Runs without a conversation are about contacts and hooks, which all agents may see.
 const visible = (
   actor: Actor,
-) => `EXISTS (SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = r.conversation_id
-    AND ${visibleConversations(actor)})`;
+) => `CASE WHEN r.conversation_id IS NULL THEN ${actor.kind === 'user' || actor.kind === 'system'}
+    ELSE EXISTS (SELECT FROM conversations c WHERE c.account_id = $1 AND c.id = r.conversation_id
+      AND ${visibleConversations(actor)}) END`;
 const one = `SELECT ${columns} FROM bot_runs r ${joins} WHERE r.account_id = $1 AND r.id = $2`;
 
-/** Runs of a bot in the conversations that the actor may see, newest first. */
+/** Runs of a bot or an automation in the conversations that the actor may see, and those without one, newest first. */
 export function listRunsOfBot(
   sql: Sql,
   { accountId, actor, botId }: { accountId: number; actor: Actor; botId: number },
@@ -131,7 +138,8 @@ export async function listRunsIn(
 export async function readRun(sql: Sql, accountId: number, actor: Actor, id: number): Promise<RecordedRun> {
   const [row] = await sql<Row>(one, [accountId, id]);
   if (!row) throw notFound('Run');
-  await readConversation(sql, accountId, actor, row.conversation_id);
+  if (row.conversation_id !== null) await readConversation(sql, accountId, actor, row.conversation_id);
+  else if (actor.kind !== 'user') throw notFound('Run');
   return toRun(row);
 }
 
@@ -166,7 +174,7 @@ async function list(sql: Sql, { condition, bots, parameters, filter }: Listing):
   const rows = await sql<Row & { found: number }>(
     `SELECT * FROM (
        SELECT ${columns}, count(*) OVER () AS found, row_number() OVER newest AS place,
-         sum(length(r.calls::text) + length(r.logs::text) + length(r.actions::text) + length(e.bot_payload::text)) OVER newest AS chars
+         sum(length(r.calls::text) + length(r.logs::text) + length(r.actions::text) + length(${body}::text)) OVER newest AS chars
        FROM (${found}) r ${joins}
        WINDOW newest AS (ORDER BY r.created_at DESC, r.id DESC)) page
      WHERE place <= ${pageSize} AND (place = 1 OR chars <= ${maxChars}) ORDER BY place`,
@@ -182,6 +190,7 @@ function toRun(row: Row): RecordedRun {
     id: row.id,
     botId: row.agent_bot_id,
     isSystem: row.is_system,
+    isAutomation: row.is_automation,
     secretNames: row.secret_names,
     conversationId: row.conversation_id,
     eventId: row.event_id,

@@ -32,12 +32,13 @@ export async function scheduleCall(tx: Transaction, conversationId: number, call
   tx.announce('call', call.at);
 }
 
-/** Calls a bot as it asked, unless it no longer serves the conversation. Says schedule. */
+/** Calls a bot as it asked, unless it no longer serves the conversation; an automation in any case. Says schedule. */
 export function sayScheduled(
   tx: Transaction,
   conversation: Conversation,
-  { botId, scheduled }: { botId: number; scheduled: ScheduledCall },
+  { botId, isAutomation = false, scheduled }: { botId: number; isAutomation?: boolean; scheduled: ScheduledCall },
 ): void {
+  if (isAutomation) return tx.record('schedule', { conversation, scheduled }, null, botId);
   if (conversation.bot?.id !== botId) return;
   tx.record('schedule', { conversation, scheduled }, decide('schedule', conversation, tx.actor));
 }
@@ -88,18 +89,21 @@ async function callSome(database: Database, calls: readonly DueCall[]): Promise<
     // Only calls that are still due: another process may have made one, or the bot may have chosen another moment.
     const due = await tx.sql<{
       agent_bot_id: number;
+      is_automation: boolean;
       conversation_id: number;
       name: string;
       data: unknown;
       at: string;
     }>(
       `DELETE FROM bot_schedules WHERE account_id = $1 AND id = ANY ($2) AND at <= $3 AND conversation_id = ANY ($4)
-       RETURNING agent_bot_id, conversation_id, name, data, at`,
+       RETURNING agent_bot_id, conversation_id, name, data, at,
+         EXISTS (SELECT FROM agent_bots b WHERE b.id = agent_bot_id AND b.kind = 'automation') AS is_automation`,
       [tx.account.id, calls.map(({ id }) => id), tx.now, [...conversations.keys()]],
     );
-    for (const { agent_bot_id: botId, conversation_id: id, name, data, at } of due) {
+    for (const { agent_bot_id: botId, is_automation: isAutomation, conversation_id: id, name, data, at } of due) {
       const conversation = conversations.get(id);
-      if (conversation) sayScheduled(tx, conversation, { botId, scheduled: { name, data, at: new Date(at) } });
+      if (conversation)
+        sayScheduled(tx, conversation, { botId, isAutomation, scheduled: { name, data, at: new Date(at) } });
     }
     return due.length;
   });

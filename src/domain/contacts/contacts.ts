@@ -80,6 +80,15 @@ export async function updateContact(tx: Transaction, id: number, changes: Contac
   return contact;
 }
 
+/** Blocks a contact. Says contact_updated unless it is blocked already. Errors: 404. */
+export async function blockContact(tx: Transaction, id: number): Promise<void> {
+  const contact = await lockOne(tx.sql, Contact, { id, accountId: tx.account.id });
+  const changed = update(contact, { blocked: true }, tx.now);
+  if (!changed) return;
+  await save(tx.sql, contact);
+  sayUpdated(tx, contact, changed);
+}
+
 /** Says contact_updated of a contact that was changed. */
 export function sayUpdated(tx: Transaction, contact: Contact, changed: ChangedAttributes): void {
   // Events show a contact's picture as `thumbnail`.

@@ -12,13 +12,17 @@ export function seesEverything({ kind, role }: Actor): boolean {
 
 /**
  * Returns the SQL condition for the conversations that an actor may see, on `c` (conversations) with `$1` the account and `$2`
- * the actor: administrators and the service see all, agents those of their inboxes and teams, bots those they serve, contacts
- * their own.
+ * the actor: administrators and the service see all, agents those of their inboxes and teams, bots those they serve, automations
+ * those of their inboxes, contacts their own.
  */
 export function visibleConversations(actor: Actor): string {
   if (actor.kind === 'agent_bot') {
     return `(c.agent_bot_id = $2 OR c.agent_bot_id IS NULL AND c.inbox_id IN (
       SELECT id FROM inboxes WHERE account_id = $1 AND agent_bot_id = $2))`;
+  }
+  if (actor.kind === 'automation') {
+    return `EXISTS (SELECT FROM agent_bots b WHERE b.account_id = $1 AND b.id = $2
+      AND (b.inbox_ids IS NULL OR c.inbox_id = ANY (b.inbox_ids)))`;
   }
   if (actor.kind === 'contact') return 'c.contact_id = $2';
   if (seesEverything(actor)) return '($2::bigint IS NULL OR true)';
@@ -35,12 +39,17 @@ const agentSees = prepared(`SELECT FROM conversations c WHERE c.account_id = $1 
 async function maySee(sql: Sql, actor: Actor, conversation: Conversation): Promise<boolean> {
   if (seesEverything(actor)) return true;
   if (actor.kind === 'agent_bot') return conversation.bot?.id === actor.id;
+  if (actor.kind === 'automation') return isAmong(actor, conversation);
   if (actor.kind === 'contact') return conversation.contact.id === actor.id;
   const rows = await sql(
     `SELECT FROM (SELECT $3::bigint AS inbox_id, $4::bigint AS team_id) c WHERE ${visibleConversations(actor)}`,
     [conversation.account.id, actor.id, conversation.inbox.id, conversation.team?.id ?? null],
   );
   return rows.length > 0;
+}
+
+function isAmong({ inboxIds }: Actor, { inbox }: Conversation): boolean {
+  return inboxIds?.includes(inbox.id) ?? true;
 }
 
 async function admit(sql: Sql, actor: Actor, conversation: Conversation | null): Promise<Conversation> {

@@ -45,10 +45,17 @@ const reasons: Record<SilenceReason, string> = {
   contact_blocked: 'the contact is blocked',
 };
 
+/** Refuses a public message where people have the conversation: of its bot, and of an automation. Errors: 403 `bot_suppressed`. */
+export function refuseSpeech(actor: Actor, conversation: Conversation): void {
+  const silence = silenceOf(conversation);
+  if (silence === null || (actor.kind !== 'agent_bot' && actor.kind !== 'automation')) return;
+  const speaker = actor.kind === 'agent_bot' ? 'The bot' : 'The automation';
+  throw forbidden(`${speaker} must be silent in this conversation: ${reasons[silence]}`, 'bot_suppressed');
+}
+
 /** Refuses what a silent bot may not do: speak, assign, change the status. Errors: 403 `bot_suppressed`. */
 export function refuseSilentBot(actor: Actor, conversation: Conversation): void {
-  const silence = actor.kind === 'agent_bot' ? silenceOf(conversation) : null;
-  if (silence) throw forbidden(`The bot must be silent in this conversation: ${reasons[silence]}`, 'bot_suppressed');
+  if (actor.kind === 'agent_bot') refuseSpeech(actor, conversation);
 }
 
 /**

@@ -5,7 +5,7 @@ import { forbidden, invalid } from '../../errors.ts';
 import { system, type Transaction } from '../../events/transaction.ts';
 import { holdFiles } from '../attachments/rows.ts';
 import { lockConversation } from './access.ts';
-import { decide, refuseSilentBot, quarantineNote } from './arbiter.ts';
+import { decide, refuseSilentBot, refuseSpeech, quarantineNote } from './arbiter.ts';
 import { autoAssign } from './assignment/auto-assignment.ts';
 import { countBotChange, refuseLoop } from './bots/loops.ts';
 import { findGreeting } from './messages/greetings.ts';
@@ -83,6 +83,7 @@ async function applyToConversation(tx: Transaction, conversation: Conversation, 
     return undergo(tx, conversation, { kind: 'noted' });
   }
   if (input.type === 'incoming') return hearCustomer(tx, conversation);
+  if (tx.actor.kind === 'automation') return allowAutomation(tx, conversation);
   if (tx.actor.kind !== 'system') meetFirstResponse(conversation, tx.now);
   if (tx.actor.kind === 'agent_bot') return allowBot(tx, conversation);
   if (tx.actor.kind === 'user') hearAgent(tx, conversation, input.isFirst ?? false);
@@ -109,6 +110,13 @@ async function allowBot(tx: Transaction, conversation: Conversation): Promise<vo
   refuseSilentBot(tx.actor, conversation);
   await refuseLoop(tx, conversation);
   conversation.waitingSince = null;
+  undergo(tx, conversation, { kind: 'spoke' });
+}
+
+// Its message is no answer: the customer still waits for one.
+async function allowAutomation(tx: Transaction, conversation: Conversation): Promise<void> {
+  refuseSpeech(tx.actor, conversation);
+  await refuseLoop(tx, conversation);
   undergo(tx, conversation, { kind: 'spoke' });
 }
 
@@ -143,7 +151,7 @@ export async function send(
   input: NewMessage,
 ): Promise<{ message: Message; conversation: Conversation }> {
   const conversation = await lockConversation(tx, conversationId);
-  if (input.type === 'incoming' && tx.actor.kind === 'agent_bot') {
+  if (input.type === 'incoming' && (tx.actor.kind === 'agent_bot' || tx.actor.kind === 'automation')) {
     throw forbidden("A bot may not send incoming messages: those are the customer's");
   }
   const message = await sendInto(tx, conversation, input);

@@ -15,7 +15,7 @@ export interface SilenceState {
   byBot: BotSilence | null;
   /** How agents took the conversation over; this silences every bot. */
   byPeople: HumanSilence | null;
-  /** Public messages of bots since the customer's last message. */
+  /** Public messages of bots and automations since the customer's last message. */
   streak: number;
   /** Whether an agent is assigned, which silences the bot. */
   assigned: boolean;
@@ -86,7 +86,7 @@ const customerSpoke: Rule<'customer_spoke'> = (state) => {
 };
 
 const spoke: Rule<'spoke'> = (state, actor) => {
-  if (actor === 'agent_bot') return { streak: state.streak + 1 };
+  if (actor === 'agent_bot' || actor === 'automation') return { streak: state.streak + 1 };
   if (actor !== 'user') return {};
   return {
     // Also while no bot serves: one that is set later must not interrupt this person.
@@ -124,12 +124,13 @@ const rules: { [Kind in SilenceChange['kind']]: Rule<Kind> } = {
 
 /**
  * The silence after a change by an actor. This is the only place that decides when a bot falls silent and when it may speak
- * again. A bot's own changes never lessen its silence.
+ * again. A bot's own changes never lessen its silence, and those of automations never that which agents have caused.
  */
 export function nextSilence(state: SilenceState, actor: ActorKind, change: SilenceChange): NextSilence {
   const { status: before, byBot, byPeople, streak } = state;
   const rule = rules[change.kind] as Rule<SilenceChange['kind']>;
   const next = { status: before, byBot, byPeople, streak, ...rule(state, actor, change) };
+  if (actor === 'automation') return { ...next, byPeople: byPeople ?? next.byPeople };
   if (actor !== 'agent_bot') return next;
   return {
     ...next,

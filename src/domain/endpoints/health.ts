@@ -1,5 +1,5 @@
 import type { Transaction } from '../../events/transaction.ts';
-import type { Endpoint } from '../../deliveries/core/endpoint.ts';
+import type { ServerKind } from '../../deliveries/core/endpoint.ts';
 import { prepared } from '../../postgres/prepared.ts';
 import { moment, momentOrNull } from '../../postgres/sql.ts';
 import {
@@ -13,7 +13,7 @@ import { tellRecovered } from './notices.ts';
 
 /** A finished attempt on an endpoint. */
 export interface AttemptOnEndpoint {
-  endpoint: Endpoint & { url: string | null };
+  endpoint: { kind: ServerKind; id: number; url: string | null };
   outcome: EndpointOutcome;
   isProbe: boolean;
   /** A random number in [0, 1). */

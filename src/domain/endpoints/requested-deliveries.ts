@@ -1,6 +1,6 @@
 import { dueAt } from '../../events/announcements.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
-import type { Endpoint, EndpointKind } from '../../deliveries/core/endpoint.ts';
+import type { Endpoint, ServerKind } from '../../deliveries/core/endpoint.ts';
 import { cancelBacklog, wakeBacklog } from '../../deliveries/copies/backlogs.ts';
 import { copyDelivery, findOriginal, insertTest, takeTurn, type Original } from '../../deliveries/copies/copies.ts';
 import { countFailing, lookAtWaiting } from '../../deliveries/log/health.ts';
@@ -21,8 +21,8 @@ interface Servers {
   webhook: Webhook;
   bot: AgentBot;
 }
-type Server = Servers[EndpointKind];
-type ServerId<Kind extends EndpointKind> = Endpoint & { kind: Kind };
+type Server = Servers[ServerKind];
+type ServerId<Kind extends ServerKind> = Endpoint & { kind: Kind };
 
 /**
  * The endpoint of the account, locked. Errors: 404; 403 for a system bot; 422 for a bot without a server.
@@ -162,7 +162,7 @@ export async function retryNow(tx: Transaction, endpoint: Endpoint): Promise<num
 }
 
 /** Stops sending to the endpoint until it is resumed; everything waits, and nothing ages. Errors: 404, 403, 422. */
-export async function pause<Kind extends EndpointKind>(
+export async function pause<Kind extends ServerKind>(
   tx: Transaction,
   endpoint: ServerId<Kind>,
 ): Promise<Servers[Kind]> {
@@ -182,7 +182,7 @@ const noteResumption = {
  * Goes on sending to the endpoint: what waited is due. Its circuit tries at once, and the time of the pause counts neither
  * for switching it off nor for giving up. Errors: 404, 403, 422.
  */
-export async function resume<Kind extends EndpointKind>(
+export async function resume<Kind extends ServerKind>(
   tx: Transaction,
   endpoint: ServerId<Kind>,
 ): Promise<Servers[Kind]> {

@@ -1,5 +1,7 @@
-import type { BotRunner, RunVerdict } from '../../runs/bot-runner.ts';
+import type { BotRunner, RunVerdict, Settle } from '../../runs/bot-runner.ts';
+import type { FreeRunner } from '../../runs/free-runner.ts';
 import { toFound } from '../../records/bots/bot-to-run.ts';
+import { toFreeBot } from '../../records/bots/free-bot.ts';
 import { attempts, type Attempted, type AttemptOptions, type Deliver, type Made, type OnWait } from '../attempt.ts';
 import type { EndpointOutcome } from '../../deliveries/core/circuit.ts';
 import { withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';
@@ -10,12 +12,14 @@ import { giveBackProbes } from '../../deliveries/lanes/probes.ts';
 
 interface Options extends AttemptOptions {
   botRunner: BotRunner;
+  /** Runs automations, and bots on events without a conversation. */
+  freeRunner: FreeRunner;
   /** Delivers forwarded events to the bot's server. */
   forward: Deliver;
 }
 
 /**
- * Delivers to plugin bots by a run, which settles the delivery in the transaction of its effects. A run that forwards its
+ * Delivers to plugin bots and automations by a run, which settles the delivery in the transaction of its effects. A run that forwards its
  * event leaves it claimed; the same attempt goes on to the bot's server, and so do those that follow it.
  */
 export function toPlugin(options: Options): Deliver {
@@ -47,19 +51,24 @@ const unsettled: Made = { verdict: null, isSettled: true, outcome: 'skipped', de
 
 async function runOn(
   claimed: Claimed,
-  { botRunner, holdAttempts }: Options,
+  { botRunner, freeRunner, holdAttempts }: Options,
   onWait?: OnWait,
 ): Promise<Made | 'forwarded'> {
   const { account, event, endpoint, body, attempt, failures } = claimed;
   const { id, name, conversationId, depth } = event;
-  if (conversationId === null) throw new Error('A bot hears only of conversations');
-  const told = { id, name, conversationId, depth };
   const waits = onWait ? { onWait } : {};
-  const found = toFound(claimed.beside);
-  const input = { account, botId: endpoint.id, event: told, found, body, attempt, failures, ...waits };
+  const common = { account, botId: endpoint.id, body, attempt, failures, ...waits };
+  const handle = (settle: Settle): Promise<void> => {
+    if (conversationId === null || endpoint.kind === 'automation') {
+      const heard = { id, name, conversationId, depth };
+      return freeRunner.handle({ ...common, event: heard, found: toFreeBot(claimed.beside) }, settle);
+    }
+    const heard = { id, name, conversationId, depth };
+    return botRunner.handle({ ...common, event: heard, found: toFound(claimed.beside) }, settle);
+  };
   let made: Made | 'forwarded' = unsettled;
   const isOurs = await unlessStale(() =>
-    botRunner.handle(input, (tx, { detail = null, forwards = false, ...rest }) => {
+    handle((tx, { detail = null, forwards = false, ...rest }) => {
       made = 'forwarded';
       if (forwards) return forwardDelivery(tx, claimed);
       const verdict: Verdict = { status: null, responseBody: null, wire: null, ...rest };

@@ -39,7 +39,7 @@ export function authorOf({ sender }: Message, told: Told): Person | null {
   const { kind, id, name, email } = sender;
   if (kind === 'system' || id === null) return null;
   if (kind === 'user') return { id, name, email, type: 'user' };
-  if (kind === 'agent_bot') return { id, name, type: 'agent_bot' };
+  if (kind === 'agent_bot' || kind === 'automation') return { id, name, type: 'agent_bot' };
   return isCustomer(sender, told)
     ? contactOf(fullContact(told), need(told.subject.conversation).account, told)
     : other(sender);
@@ -49,7 +49,7 @@ export function authorOf({ sender }: Message, told: Told): Person | null {
 export function speakerOf({ sender }: Message, told: Told): Person | null {
   const { kind, id, name, avatarUrl } = sender;
   if (kind === 'system' || id === null) return null;
-  if (kind === 'agent_bot') return { id, name, avatar_url: avatarUrl, type: 'agent_bot' };
+  if (kind === 'agent_bot' || kind === 'automation') return { id, name, avatar_url: avatarUrl, type: 'agent_bot' };
   if (kind === 'contact') return { ...(isCustomer(sender, told) ? customerOf(told) : other(sender)), type: 'contact' };
   return { id, name, available_name: name, avatar_url: avatarUrl, type: 'user', thumbnail: avatarUrl };
 }

@@ -169,7 +169,13 @@ function shownOf(told: Told): Message | null {
 }
 
 const typeNumbers = { incoming: 0, outgoing: 1 } as const;
-const senderTypes = { contact: 'Contact', user: 'User', agent_bot: 'AgentBot', system: null } as const;
+const senderTypes = {
+  contact: 'Contact',
+  user: 'User',
+  agent_bot: 'AgentBot',
+  automation: 'AgentBot',
+  system: null,
+} as const;
 
 // As REST answers of the field's leader show a message: its type is a number there.
 function lastMessageOf(message: Message, told: Told): Record<string, unknown> {

@@ -41,6 +41,9 @@ const actionWords: Readonly<Record<string, string>> = {
   label: 'Add and remove labels of conversations',
   priority: 'Set the priority of conversations',
   attributes: 'Set custom attributes of conversations',
+  mute: 'Block contacts',
+  sla: 'Set the SLA policy of conversations',
+  bot: 'Choose the bot of conversations',
 };
 
 const fieldWords: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { PluginError } from '../plugin-error.ts';
 import { defaultLimits } from '../../sandbox/run.ts';
 import type { BotEventName, Permissions, RunLimits } from '../../sandbox/run.ts';
 import { findPermissionProblems, readPermissions } from './permissions.ts';
+import { findKindProblems } from './kinds.ts';
 import { findSecretProblems, secretSettings, withoutSecrets } from './secret-settings.ts';
 
 type ManifestFile = Shape<'runtime/plugin'>;
@@ -23,6 +24,8 @@ export interface Manifest {
   version: string;
   apiVersion: '1';
   description: string;
+  /** Whether it serves conversations, or hears what happens in accounts. */
+  kind: NonNullable<ManifestFile['kind']>;
   main: string;
   events: readonly BotEventName[];
   permissions: Permissions;
@@ -55,6 +58,7 @@ export function parseManifest(value: unknown): Manifest {
     ...findConfigSchemaProblem(config),
     ...findSecretProblems(config),
     ...findPermissionProblems(permissions),
+    ...findKindProblems(manifest),
   ];
   if (found.length > 0) throw new PluginError(found.map((problem) => `plugin.json: ${problem}`));
   return manifest;
@@ -66,7 +70,18 @@ export function readStoredManifest(text: string): Manifest {
 }
 
 function fillIn(file: ManifestFile): Manifest {
-  const { id, name, version, apiVersion, description = '', main, events, config = noSettings, limits = {} } = file;
+  const {
+    id,
+    name,
+    version,
+    apiVersion,
+    description = '',
+    kind = 'bot',
+    main,
+    events,
+    config = noSettings,
+    limits = {},
+  } = file;
   const permissions = readPermissions(file.permissions);
   return {
     id,
@@ -74,6 +89,7 @@ function fillIn(file: ManifestFile): Manifest {
     version,
     apiVersion,
     description,
+    kind,
     main,
     events,
     config,

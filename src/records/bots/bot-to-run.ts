@@ -40,9 +40,8 @@ export function botToRun(bot: AgentBot): BotToRun {
   };
 }
 
-interface BotRow {
-  run_version: string;
-  run_message_id: number;
+/** A row of `botToRunColumns`. */
+export interface BotRow {
   run_bot_id: number;
   run_bot_name: string;
   run_bot_avatar: string | null;
@@ -60,6 +59,12 @@ export interface FoundWithBot extends Presumed {
   bot: BotToRun;
 }
 
+/** SQL of what runs need of the bot `p`. */
+export const botToRunColumns = `p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
+  p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
+  p.account_id IS NULL AS run_bot_is_system, p.outgoing_url IS NOT NULL AS run_bot_has_server,
+  p.tokens_per_day AS run_bot_tokens_per_day, p.health_error AS run_bot_health_error`;
+
 /**
  * SQL of a JSON value for `toFound`: the conversation of the event `e` of a delivery `d` to the bot `p`. Null when the bot is
  * no plugin, or not the account's.
@@ -67,22 +72,20 @@ export interface FoundWithBot extends Presumed {
 export const foundWithBot = `
   CASE WHEN p.kind = 'plugin' AND (p.account_id = d.account_id OR p.account_id IS NULL) THEN (
     SELECT to_json(found) FROM (
-      SELECT ${columns}, ${versionColumn} AS run_version, nextval('messages_id_seq') AS run_message_id, p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
-        p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
-        p.account_id IS NULL AS run_bot_is_system, p.outgoing_url IS NOT NULL AS run_bot_has_server, p.tokens_per_day AS run_bot_tokens_per_day,
-        p.health_error AS run_bot_health_error
+      SELECT ${columns}, ${versionColumn} AS run_version, nextval('messages_id_seq') AS run_message_id, ${botToRunColumns}
       FROM (SELECT ${versioned} FROM conversations WHERE account_id = d.account_id AND id = e.conversation_id OFFSET 0) c ${joins}
     ) found) END`;
 
 /** Converts the row that `foundWithBot` found; null when the conversation or the bot is gone. */
 export function toFound(found: unknown): FoundWithBot | null {
-  const row = found as (Row & BotRow) | null;
+  const row = found as (Row & BotRow & { run_version: string; run_message_id: number }) | null;
   if (!row) return null;
   const { run_version: version, run_message_id: messageId } = row;
-  return { conversation: toConversation(row), version, messageId, bot: toBot(row) };
+  return { conversation: toConversation(row), version, messageId, bot: toBotToRun(row) };
 }
 
-function toBot(row: BotRow): BotToRun {
+/** Converts a row of `botToRunColumns`. */
+export function toBotToRun(row: BotRow): BotToRun {
   return {
     id: row.run_bot_id,
     name: row.run_bot_name,

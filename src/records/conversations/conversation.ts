@@ -54,7 +54,7 @@ export interface Conversation {
   /** Why people got it from its bot; null again with the next session, and when a person sets `pending`. */
   handoffReason: HandoffReason | null;
   /** The kind of actor that resolved or snoozed it; null while it is neither. */
-  closedBy: 'user' | 'agent_bot' | 'contact' | 'system' | null;
+  closedBy: 'user' | 'agent_bot' | 'automation' | 'contact' | 'system' | null;
   /** When its present session began; null in its first one. */
   sessionBeganAt: Date | null;
   labels: string[];

@@ -26,7 +26,7 @@ const verifyStatement = prepared(`
   WITH c AS MATERIALIZED (SELECT ${versioned} FROM conversations WHERE account_id = $1 AND id = $2 FOR UPDATE)
   SELECT CASE WHEN (SELECT ${versionColumn} FROM c ${joins}) = $3
     AND ($4 = 0 OR $4 + (SELECT count(*) FROM messages WHERE account_id = $1 AND conversation_id = $2
-      AND created_at > $5 AND sender_kind = 'agent_bot' AND NOT private) <= $6)
+      AND created_at > $5 AND sender_kind IN ('agent_bot', 'automation') AND NOT private) <= $6)
     THEN true ELSE refuse_presumption() END`);
 
 /** How many public messages bots may have written since a moment, with those to come. */

@@ -35,7 +35,7 @@ export const servingBotColumns = `
 export interface ServingBotRow {
   bot_id: number | null;
   bot_name: string | null;
-  bot_kind: 'webhook' | 'plugin' | null;
+  bot_kind: 'webhook' | 'plugin' | 'automation' | null;
   bot_events: string[] | null;
   hears_own: boolean | null;
   hears_notes: boolean | null;
@@ -46,7 +46,7 @@ export interface ServingBotRow {
 
 /** The serving bot of a row; null where none serves. */
 export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy']): ServingBot | null {
-  if (row.bot_id === null || row.bot_kind === null) return null;
+  if (row.bot_id === null || row.bot_kind === null || row.bot_kind === 'automation') return null;
   return {
     id: row.bot_id,
     name: row.bot_name ?? '',
@@ -55,18 +55,19 @@ export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy'
     events: row.bot_events ?? [],
     hearsOwn: row.hears_own ?? false,
     hearsNotes: row.hears_notes ?? false,
-    unfit: unfitness(row),
+    unfit: unfitnessOf(row),
   };
 }
 
-function unfitness(row: ServingBotRow): Unfitness | null {
+/** Why the bot of a row cannot answer in any conversation; null when it can. */
+export function unfitnessOf(row: ServingBotRow): Unfitness | null {
   if (row.bot_obstacle) return row.bot_obstacle;
   if (row.bot_disabled) return 'bot_disabled';
   return row.bot_quarantined ? 'bot_quarantined' : null;
 }
 
 const holdStatement = prepared(`SELECT ${servingBotColumns} FROM agent_bots b
-  WHERE b.id = $2 AND (b.account_id = $1 OR b.account_id IS NULL) FOR KEY SHARE OF b`);
+  WHERE b.id = $2 AND (b.account_id = $1 OR b.account_id IS NULL) AND b.kind <> 'automation' FOR KEY SHARE OF b`);
 
 /**
  * A bot that the account may set on a conversation, its own or a system bot, locked against deletion until the transaction

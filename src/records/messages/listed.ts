@@ -28,7 +28,7 @@ export const shortenedColumns = shortenedFrom('1');
 export const joins = `
   LEFT JOIN contacts ct ON m.sender_kind = 'contact' AND ct.account_id = m.account_id AND ct.id = m.sender_id
   LEFT JOIN seats u ON m.sender_kind = 'user' AND u.account_id = m.account_id AND u.id = m.sender_id
-  LEFT JOIN agent_bots b ON m.sender_kind = 'agent_bot' AND b.id = m.sender_id`;
+  LEFT JOIN agent_bots b ON m.sender_kind IN ('agent_bot', 'automation') AND b.id = m.sender_id`;
 
 // Before the found text, so that a reader sees what it is about.
 const charactersBefore = 1_000;

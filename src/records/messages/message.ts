@@ -5,7 +5,7 @@ import { attachFiles, type Attachment } from './attachment.ts';
 import { columns, excerptColumns, joins, shortenedColumns } from './listed.ts';
 import { beside } from './places.ts';
 
-export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'system';
+export type SenderKind = 'contact' | 'user' | 'agent_bot' | 'automation' | 'system';
 export type ContentType = 'text' | 'input_select' | 'input_email' | 'cards';
 
 /** The author of a message; `id` is null for the service, and for authors that were deleted. */
@@ -262,9 +262,9 @@ export async function findLastMessage(sql: Sql, accountId: number, conversationI
 }
 
 const countStatement = prepared(`SELECT count(*) AS count FROM messages WHERE account_id = $1 AND conversation_id = $2
-  AND created_at > $3 AND sender_kind = 'agent_bot' AND NOT private`);
+  AND created_at > $3 AND sender_kind IN ('agent_bot', 'automation') AND NOT private`);
 
-/** The number of public messages from bots in the conversation since a moment. */
+/** The number of public messages from bots and automations in the conversation since a moment. */
 export async function countBotMessagesSince(
   sql: Sql,
   accountId: number,

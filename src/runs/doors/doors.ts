@@ -14,11 +14,7 @@ import { ToolDoor, type ToolPorts } from './tools.ts';
 import type { TokenUsage } from '../usage.ts';
 
 /** A door that later parts of the service may give something behind. */
-type Door = (
-  input: unknown,
-  run: { accountId: number; botId: number; conversationId: number },
-  signal: AbortSignal,
-) => Promise<unknown>;
+type Door = (input: unknown, run: DoorRun['owner'], signal: AbortSignal) => Promise<unknown>;
 
 /** Ports of the doors. A door without a port rejects with the code `unavailable`. */
 export interface DoorPorts {
@@ -29,12 +25,12 @@ export interface DoorPorts {
   tools?: ToolPorts;
   burst?: BurstPorts;
   /** How often the bot has replied in the present session of the conversation. */
-  replies?: (run: DoorRun['owner']) => Promise<number>;
+  replies?: (place: { accountId: number; botId: number; conversationId: number }) => Promise<number>;
 }
 
 /** The run that the doors are for. */
 export interface DoorRun {
-  owner: StorageOwner & { conversationId: number };
+  owner: StorageOwner;
   permissions: Permissions;
   now: Date;
   /** The customer's message that the run is for; null for another event. */
@@ -102,7 +98,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),
       'kb.languages': guarded('kb', async () => (await ports.knowledge?.languages?.(owner.accountId)) ?? []),
       'tools.call': guarded('tools', (input, _, signal) => tools.call(input, signal)),
-      replies: async () => (ports.replies ? ports.replies(owner) : 0),
+      replies: async () => repliesOf(owner, ports.replies),
       settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),
     },
@@ -131,5 +127,11 @@ function redacted(write: StorageWrite, redaction: Redaction): StorageWrite {
 }
 
 function whatElse({ owner, messageId }: DoorRun, burst: BurstPorts | undefined, signal: AbortSignal) {
-  return messageId === null || !burst ? Promise.resolve([]) : settled(burst, { ...owner, messageId }, signal);
+  const { accountId, conversationId } = owner;
+  if (messageId === null || conversationId === null || !burst) return Promise.resolve([]);
+  return settled(burst, { accountId, conversationId, messageId }, signal);
+}
+
+async function repliesOf({ conversationId, ...owner }: StorageOwner, count: DoorPorts['replies']): Promise<number> {
+  return conversationId === null || !count ? 0 : count({ ...owner, conversationId });
 }

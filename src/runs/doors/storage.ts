@@ -9,7 +9,8 @@ type Scope = NonNullable<Permissions['storage']>['scopes'][number];
 export interface StorageOwner {
   accountId: number;
   botId: number;
-  conversationId: number;
+  /** Null when the event has no conversation. */
+  conversationId: number | null;
   /** Null when the event has no contact. */
   contactId: number | null;
 }
@@ -155,6 +156,8 @@ export class StorageDoor {
 
   #place(scope: Scope): StoragePlace {
     const { accountId, botId, conversationId, contactId } = this.#owner;
+    if (scope === 'conversation' && conversationId === null)
+      throw new DoorError('unavailable', 'The event has no conversation');
     if (scope === 'contact' && contactId === null) throw new DoorError('unavailable', 'The event has no contact');
     return {
       accountId,

@@ -94,7 +94,7 @@ function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
   };
   return {
     reply: (value: unknown, options?: unknown) => queueAction('reply', replyOf(value, options)),
-    note: (value: unknown) => queueAction('note', fieldsOf(value, 'content', 'ctx.note')),
+    note: (value: unknown, options?: unknown) => queueAction('note', noteOf(value, options)),
     handoff: (value: unknown) => queueAction('handoff', fieldsOf(value, 'reason', 'ctx.handoff')),
     resolve: () => queueAction('resolve', {}),
     open: () => queueAction('open', {}),
@@ -103,6 +103,9 @@ function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
     label: freeze(label),
     priority: (priority: unknown) => queueAction('priority', { priority }),
     attributes: (value: unknown) => queueAction('attributes', { attributes: objectOf(value, 'ctx.attributes') }),
+    mute: () => queueAction('mute', {}),
+    sla: (policy: unknown) => queueAction('sla', { sla_policy_id: policy }),
+    bot: (id: unknown) => queueAction('bot', { agent_bot_id: id }),
     schedule: (at: unknown, name: unknown, given?: unknown) =>
       queueAction('schedule', {
         at: secondsOf(at, now, 'ctx.schedule'),
@@ -192,6 +195,11 @@ function replyOf(value: unknown, options: unknown): object {
     content_type: choices === undefined ? 'cards' : 'input_select',
     content_attributes: { ...(fields.content_attributes as object), ...objectOf(shown, 'ctx.reply') },
   };
+}
+
+function noteOf(value: unknown, options: unknown): object {
+  const given = fieldsOf(value, 'content', 'ctx.note');
+  return options === undefined ? given : { ...given, ...objectOf(options, 'ctx.note') };
 }
 
 function fieldsOf(value: unknown, textField: string, member: string): object {

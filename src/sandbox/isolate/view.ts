@@ -36,29 +36,39 @@ const messageFields = [
   'additional_attributes',
   'attachments',
 ];
-const conversationFields = ['id', 'status', 'account_id', 'inbox_id'];
+const conversationFields = ['id', 'status', 'account_id', 'inbox_id', 'labels', 'priority', 'custom_attributes'];
+const contactFields = [
+  'id',
+  'name',
+  'email',
+  'phone_number',
+  'identifier',
+  'custom_attributes',
+  'visitor_attributes',
+  'blocked',
+];
 
 function contactOf(event: Fields, conversation: Fields | null): Fields | null {
   const sender = fieldsAt(event, 'sender');
   return (
     fieldsAt(event, 'contact') ??
-    (sender?.type === 'contact' ? sender : null) ??
+    (sender?.type === 'contact' || sender?.type === 'Contact' ? sender : null) ??
     fieldsAt(fieldsAt(conversation ?? event, 'meta'), 'sender')
   );
 }
 
-/** The fields of `ctx` that come from the event, for events of messages, of conversations and of the widget. */
+/** The fields of `ctx` that come from the event. */
 export function viewOf(event: Fields, handler: string): Fields {
   const isMessage = handler.startsWith('message_');
-  const isConversation = handler.startsWith('conversation_') || handler === 'schedule';
+  const isConversation = handler.startsWith('conversation_') || handler === 'schedule' || handler === 'sla_breached';
   const given = fieldsAt(event, 'conversation') ?? fieldsAt(event, 'current_conversation');
-  const conversation = isConversation ? pick(event, conversationFields) : given;
+  const conversation = isConversation && given === null ? pick(event, conversationFields) : given;
   const inboxId = conversation?.inbox_id;
   return {
     event,
     message: isMessage ? pick(event, messageFields) : null,
     conversation,
-    contact: contactOf(event, given),
+    contact: handler.startsWith('contact_') ? pick(event, contactFields) : contactOf(event, given),
     inbox: fieldsAt(event, 'inbox') ?? (inboxId === undefined ? null : { id: inboxId }),
     account: fieldsAt(event, 'account'),
   };

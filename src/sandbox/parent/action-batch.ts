@@ -22,6 +22,9 @@ const actionSchemas = {
   priority: 'runtime/action.priority',
   attributes: 'runtime/action.attributes',
   schedule: 'runtime/action.schedule',
+  mute: 'runtime/action.mute',
+  sla: 'runtime/action.sla',
+  bot: 'runtime/action.bot',
 } as const satisfies Record<Action['type'], string>;
 
 /**

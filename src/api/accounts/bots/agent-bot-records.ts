@@ -28,7 +28,7 @@ export function presentOwnBot(bot: AgentBot, findings: BotFindings): Shape<'reso
     account_id: bot.accountId ?? null,
     name: bot.name,
     description: bot.description ?? null,
-    kind: isAiBot(bot) ? 'ai' : bot.kind,
+    kind: isAiBot(bot) ? 'ai' : bot.kind === 'webhook' ? 'webhook' : 'plugin',
     avatar_url: bot.avatarUrl ?? null,
     ...presentServer(bot),
     plugin_id: bot.pluginId ?? null,

@@ -25,7 +25,8 @@ export interface BacktestOptions extends ServiceOptions, RunSelection {
 /** The runs of a conversation that would end differently. */
 interface ComparedConversation {
   account_id: number;
-  conversation_id: number;
+  /** Null for runs without one. */
+  conversation_id: number | null;
   runs: ComparedRun[];
 }
 
@@ -155,14 +156,14 @@ function groupOf(different: readonly Compared[]): ComparedConversation[] {
     return [{ account_id: first.run.account_id, conversation_id: first.run.conversation_id, runs }];
   });
   return conversations.sort(
-    (one, other) => one.account_id - other.account_id || one.conversation_id - other.conversation_id,
+    (one, other) => one.account_id - other.account_id || (one.conversation_id ?? 0) - (other.conversation_id ?? 0),
   );
 }
 
 function tell(found: Backtest): string[] {
   const { plugin, since, runs, different, erased, skipped, conversations, live_model: live } = found;
   const lines = conversations.flatMap(({ account_id: account, conversation_id: conversation, runs: compared }) => [
-    `Conversation ${conversation} of account ${account}`,
+    `${conversation === null ? 'No conversation' : `Conversation ${conversation}`} of account ${account}`,
     ...compared.flatMap(tellRun),
     '',
   ]);

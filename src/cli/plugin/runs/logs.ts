@@ -6,7 +6,7 @@ import { readLatestRuns, timeOf, type ListedRun, type RunSelection } from './run
 interface Line {
   account_id: number;
   run_id: number;
-  conversation_id: number;
+  conversation_id: number | null;
   created_at: number;
   level: string;
   message: string;
@@ -39,5 +39,5 @@ function linesOf(run: ListedRun): Line[] {
 
 function tell({ run_id: run, conversation_id: conversation, created_at: at, level, message, fields }: Line): string {
   const more = fields ? ` ${JSON.stringify(fields)}` : '';
-  return `${timeOf(at)} run ${run} conversation ${conversation} ${level.toUpperCase()} ${message}${more}`;
+  return `${timeOf(at)} run ${run} conversation ${conversation ?? '-'} ${level.toUpperCase()} ${message}${more}`;
 }

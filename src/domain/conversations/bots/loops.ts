@@ -81,5 +81,5 @@ function minuteBefore(moment: Date): Date {
 }
 
 function isOfBot(message: Message): boolean {
-  return message.sender.kind === 'agent_bot' && !message.private;
+  return (message.sender.kind === 'agent_bot' || message.sender.kind === 'automation') && !message.private;
 }

@@ -1,11 +1,13 @@
 /**
  * Records of runs from which a run can be repeated exactly: its calls with their answers, its permissions, where it failed.
+ * Runs for events without a conversation have none.
  * `json` keeps texts as they are; `jsonb` would change the order of names, which bots can see. `bot_usage` has by day the usage
  * of runs that were deleted: a trigger adds it, so that no deletion loses it.
  */
 export const botRuns = `
   DROP INDEX bot_runs_by_bot, bot_runs_by_conversation;
   ALTER TABLE bot_runs ALTER config TYPE json, ALTER actions TYPE json, ALTER logs TYPE json,
+    ALTER conversation_id DROP NOT NULL,
     ADD calls json NOT NULL DEFAULT '[]',
     ADD permissions json,
     ADD limits json,

@@ -13,7 +13,7 @@ export const conversations = `
     ADD handoff_reason text CONSTRAINT conversations_handoff_reason CHECK (handoff_reason IN (
       'keyword', 'max_exchanges', 'requested_by_model', 'plugin', 'model_failed', 'no_answer', 'budget',
       'bot_unreachable', 'loop')),
-    ADD closed_by text CONSTRAINT conversations_closed_by CHECK (closed_by IN ('user', 'agent_bot', 'contact', 'system')),
+    ADD closed_by text CONSTRAINT conversations_closed_by CHECK (closed_by IN ('user', 'agent_bot', 'automation', 'contact', 'system')),
     ADD session_began_at timestamptz,
     ADD bot_changes integer NOT NULL DEFAULT 0,
     ADD bot_changed_at timestamptz,
@@ -53,7 +53,9 @@ export const conversations = `
     WHERE resolution_due_at IS NOT NULL;
   -- No read looks up an id without its account.
   ALTER TABLE conversations DROP CONSTRAINT conversations_pkey, REPLICA IDENTITY USING INDEX conversations_tenant;
-  ALTER TABLE messages DROP CONSTRAINT messages_pkey, REPLICA IDENTITY USING INDEX messages_tenant;
+  ALTER TABLE messages DROP CONSTRAINT messages_pkey, REPLICA IDENTITY USING INDEX messages_tenant,
+    DROP CONSTRAINT messages_sender_kind_check,
+    ADD CONSTRAINT messages_sender_kind CHECK (sender_kind IN ('contact', 'user', 'agent_bot', 'automation', 'system'));
 
   -- Conversations that are still to say that a label they carry has another title, and the title they said last.
   CREATE TABLE label_renames (

@@ -28,13 +28,18 @@ export function RunTable({ runs, names, empty }: Props) {
         {
           title: 'Bot',
           kind: 'text',
-          cell: ({ agent_bot_id: id }) => <a href={`/console/bots/${id}`}>{names.get(id) ?? `Bot ${id}`}</a>,
+          cell: ({ agent_bot_id: id, automation_id: automation }) =>
+            id === null ? (
+              `Automation ${automation}`
+            ) : (
+              <a href={`/console/bots/${id}`}>{names.get(id) ?? `Bot ${id}`}</a>
+            ),
         },
         {
           title: 'Conversation',
           kind: 'fit',
           isExtra: true,
-          cell: ({ conversation_id: id }) => <a href={`/console/conversations/${id}`}>{id}</a>,
+          cell: ({ conversation_id: id }) => (id === null ? '–' : <a href={`/console/conversations/${id}`}>{id}</a>),
         },
         { title: 'Event', kind: 'text', isExtra: true, cell: ({ event }) => <code>{event.name}</code> },
         { title: 'Outcome', kind: 'fit', cell: ({ outcome }) => <Outcome name={outcome} /> },

@@ -21,7 +21,9 @@ export function RunPage({ parameters }: ViewProps) {
   const loaded = useLoad(
     async (signal) => {
       const run = await call('GET runs/:id', { id, signal });
-      const bot = await call('GET agent_bots/:id', { id: run.agent_bot_id, signal });
+      const { agent_bot_id: botId } = run;
+      if (botId === null) return { run, botName: `Automation ${run.automation_id}` };
+      const bot = await call('GET agent_bots/:id', { id: botId, signal });
       return { run, botName: bot.name };
     },
     [id],
@@ -56,15 +58,21 @@ function factsOf(run: Run, botName: string): (readonly [string, ComponentChildre
     ['Meaning', wordsOf(run.outcome)],
     [
       'Bot',
-      <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
-        {botName}
-      </a>,
+      run.agent_bot_id === null ? (
+        botName
+      ) : (
+        <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
+          {botName}
+        </a>
+      ),
     ],
     [
       'Conversation',
-      <a key="conversation" href={`/console/conversations/${run.conversation_id}`}>
-        {run.conversation_id}
-      </a>,
+      run.conversation_id && (
+        <a key="conversation" href={`/console/conversations/${run.conversation_id}`}>
+          {run.conversation_id}
+        </a>
+      ),
     ],
     ['Event', <code key="event">{event.name}</code>],
     ['Attempt', run.attempt === 1 ? null : run.attempt],

@@ -64,7 +64,7 @@ function useEndInView(log: RefObject<HTMLDivElement | null>): void {
 
 const nearPx = 40;
 
-const senders = { Contact: 'customer', User: 'agent', AgentBot: 'bot' } as const;
+const senders = { Contact: 'customer', User: 'agent', AgentBot: 'bot', Automation: 'automation' } as const;
 
 interface SaidProps {
   message: Message;

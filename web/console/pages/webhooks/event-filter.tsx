@@ -34,7 +34,7 @@ const hints: Partial<Record<Condition['attribute'], string>> = {
   priority: 'urgent, high, medium, low',
   message_type: 'incoming, outgoing',
   private: 'true, false',
-  sender_type: 'Contact, User, AgentBot',
+  sender_type: 'Contact, User, AgentBot, Automation',
 };
 const maxConditions = 15;
 const fresh = { attribute: 'labels', operator: 'equal_to', values: '' } as const;

@@ -1,0 +1,157 @@
+import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
+import { keepHealth } from '../domain/bots/health.ts';
+import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
+import { writeStored } from '../domain/bots/storage.ts';
+import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
+import { maxCausationDepth } from '../deliveries/lanes/enqueue.ts';
+import { StaleDelivery } from '../deliveries/lanes/finish.ts';
+import { ApiError } from '../errors.ts';
+import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
+import type { FreeBot } from '../records/bots/free-bot.ts';
+import { applyActions } from './apply-actions.ts';
+import type { RunVerdict, Settle } from './bot-runner.ts';
+import { actorOf } from './conduct.ts';
+import { FileError } from './fetched-file.ts';
+import { tellQuarantine } from './quarantine-log.ts';
+import { filesOfRun, type ReplyFiles } from './reply-files.ts';
+import { recordOf, refusedRun, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
+import { runPortsOf, type RunnerOptions } from './runner-options.ts';
+
+/** An event whose delivery was claimed. */
+interface ClaimedEvent extends BotEvent {
+  /** Null when the bot or the automation is gone. */
+  found: FreeBot | null;
+}
+
+interface FreeRun extends Run {
+  found: FreeBot;
+}
+
+type Verdict = Omit<RunVerdict, 'durationMs'>;
+
+/**
+ * Runs plugins that serve no conversation: automations, and bots on events without a conversation. Nobody waits for their
+ * answer: a run that fails hands nothing off. Its actions are applied in one transaction, all or none.
+ */
+export class FreeRunner {
+  readonly #options: RunnerOptions;
+  readonly #ports: RunPorts;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#ports = runPortsOf(options);
+  }
+
+  /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
+  async handle(input: ClaimedEvent, settle: Settle): Promise<void> {
+    const { event, found } = input;
+    const unheard = found ? found.unfit : 'gone';
+    if (!found || unheard !== null) return this.#cancel(input, settle, unheard ?? 'gone');
+    const { bot } = found;
+    if (event.depth > maxCausationDepth) return this.#refuse(input, settle, found);
+    const run = { ...(await runBot(this.#ports, input, bot)), found };
+    try {
+      await this.#conclude(run, settle);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // People have the conversation, perhaps since the run began.
+      if (error.code === 'bot_suppressed') return this.#drop(run, settle);
+      await this.#fail(run, settle, error.code, error.message);
+    }
+  }
+
+  async #conclude(run: FreeRun, settle: Settle): Promise<void> {
+    const { input, result } = run;
+    const step = afterRun(result.outcome, input.failures);
+    if (step === 'retry') return this.#retry(run, settle, result.outcome, result.error ?? '');
+    if (step === 'give up') return this.#fail(run, settle, result.outcome, result.error ?? '');
+    const { files: store } = this.#options;
+    const files = await filesOfRun(run, store);
+    if (files instanceof FileError) {
+      const isRetried = afterRun(files.outcome, input.failures) === 'retry';
+      return isRetried
+        ? this.#retry(run, settle, files.outcome, files.message)
+        : this.#fail(run, settle, files.outcome, files.message);
+    }
+    try {
+      await this.#commitEffects(run, settle, files);
+    } finally {
+      await store?.discard(files, input.account.id);
+    }
+  }
+
+  #commitEffects(run: FreeRun, settle: Settle, files: ReplyFiles): Promise<void> {
+    const { input, bot, found, result, writes } = run;
+    return this.#commit(run, settle, authorOf(found, input.event.depth), async (tx) => {
+      keepGoodRun(tx, recordOf(run, result.outcome));
+      if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
+      await applyActions(tx, { conversationId: input.event.conversationId, mayLeave: true }, result.actions, files);
+      if (writes.length > 0) await writeStored(tx, writes);
+      return { state: 'delivered', delayMs: 0, errorCode: null, forwards: run.forwards };
+    });
+  }
+
+  #drop(run: FreeRun, settle: Settle): Promise<void> {
+    return this.#commit(run, settle, system, async (tx) => {
+      keepGoodRun(tx, recordOf(run, 'superseded'));
+      return { state: 'delivered', delayMs: 0, errorCode: 'superseded' };
+    });
+  }
+
+  #retry(run: FreeRun, settle: Settle, outcome: string, detail: string): Promise<void> {
+    return this.#commit(run, settle, system, async (tx) => {
+      keepRun(tx, { ...recordOf(run, outcome, detail === '' ? undefined : detail), handedOff: false });
+      return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail };
+    });
+  }
+
+  async #fail(run: FreeRun, settle: Settle, outcome: string, detail: string): Promise<void> {
+    const { input, bot } = run;
+    let quarantine: Quarantine | null = null;
+    await this.#commit(run, settle, system, async (tx) => {
+      keepRun(tx, { ...recordOf(run, outcome, detail), handedOff: false });
+      if (isBlamed(outcome)) quarantine = await countFailedRun(tx, bot.id, outcome);
+      return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail };
+    });
+    if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
+  }
+
+  // Ends loops in which automations react to what automations and bots have caused.
+  #refuse(input: ClaimedEvent, settle: Settle, found: FreeBot): Promise<void> {
+    const sentence = `The event was caused by automations and bots, ${input.event.depth} in a row`;
+    const run = { ...refusedRun(this.#ports, input, found.bot), found };
+    return this.#commit(run, settle, system, async (tx) => {
+      keepRun(tx, { ...recordOf(run, 'causation_depth', sentence), handedOff: false });
+      return { state: 'cancelled', delayMs: 0, errorCode: 'causation_depth' };
+    });
+  }
+
+  #cancel(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
+    return this.#transact(input, system, async (tx) => {
+      settle(tx, { state: 'cancelled', delayMs: 0, errorCode, durationMs: 0 });
+    });
+  }
+
+  #commit(
+    { input, result }: FreeRun,
+    settle: Settle,
+    actor: Actor,
+    work: (tx: Transaction) => Promise<Verdict>,
+  ): Promise<void> {
+    const { conversationId } = input.event;
+    return this.#transact(input, actor, async (tx) => {
+      // A conversation that was deleted meanwhile took its deliveries with it.
+      if (conversationId !== null && !(await tx.conversation(conversationId))) throw new StaleDelivery();
+      settle(tx, { ...(await work(tx)), durationMs: result.wallMs });
+    });
+  }
+
+  #transact(input: BotEvent, actor: Actor, work: (tx: Transaction) => Promise<void>): Promise<void> {
+    return transact(this.#options.database, { account: input.account, actor }, work);
+  }
+}
+
+/** The author of what a run does; `depth` is that of the event it was called for. */
+function authorOf({ bot, isAutomation, inboxIds }: FreeBot, depth: number): Actor {
+  return isAutomation ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
+}
