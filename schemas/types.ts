@@ -6032,10 +6032,8 @@ export interface Settings {
   readonly webhookTimeoutMs: number;
   /** Interval at which the engine looks for due deliveries even if no commit announced any, in milliseconds; while nothing is due, it grows to 20 times as much. */
   readonly enginePollMs: number;
-  /** Highest number of concurrent deliveries of one process. */
+  /** Highest number of concurrent deliveries of one process, to webhooks and to bots each; a quarter of it for automations. */
   readonly engineInFlight: number;
-  /** Highest number of concurrent runs of automations of one process, beside those of `ENGINE_IN_FLIGHT`. */
-  readonly automationsInFlight: number;
   /** Highest number of concurrent deliveries to one endpoint. */
   readonly endpointInFlight: number;
   /** Time for which a process may work on a claimed delivery before another one may claim it, in seconds; must be longer than `WEBHOOK_TIMEOUT_MS`. */

@@ -188,6 +188,9 @@ function replyFilesOf({ fileOutbound, attachments, databases, config, warn }: Me
   });
 }
 
+/** The part of the deliveries in progress that automations may have, beside those of webhooks and bots. */
+const automationShare = 0.25;
+
 function createEngine(
   mechanisms: Mechanisms,
   { retries, metrics, doors }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; doors: DoorPorts },
@@ -217,7 +220,7 @@ function createEngine(
     inFlight: {
       webhook: config.engineInFlight,
       bot: config.engineInFlight,
-      automation: config.automationsInFlight,
+      automation: Math.ceil(config.engineInFlight * automationShare),
     },
     room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },
     endpointInFlight: config.endpointInFlight,

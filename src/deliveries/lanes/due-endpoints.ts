@@ -102,11 +102,6 @@ const look = (place: Place) =>
 const surveys = ofKinds(survey);
 const looks = ofKinds(look);
 
-function ofKinds(statement: (place: Place) => string): Record<EndpointKind, string> {
-  const { webhook, bot, automation } = places;
-  return { webhook: statement(webhook), bot: statement(bot), automation: statement(automation) };
-}
-
 /**
  * Returns a page of the endpoints with something due that may be called, in the order of their ids, and the start of the
  * next page; the beginning after the last page. `nextInMs` is the time until something more on the page becomes due, or
@@ -150,4 +145,9 @@ export async function lookAt(
     isHeld(),
   ]);
   return new Map(rows.flatMap(toDue).map((endpoint) => [keyOf(endpoint), endpoint]));
+}
+
+function ofKinds(statement: (place: Place) => string): Record<EndpointKind, string> {
+  const { webhook, bot, automation } = places;
+  return { webhook: statement(webhook), bot: statement(bot), automation: statement(automation) };
 }

@@ -155,9 +155,12 @@ function groupOf(different: readonly Compared[]): ComparedConversation[] {
     const runs = group.map(({ compared }) => compared).sort((one, other) => one.run_id - other.run_id);
     return [{ account_id: first.run.account_id, conversation_id: first.run.conversation_id, runs }];
   });
-  return conversations.sort(
-    (one, other) => one.account_id - other.account_id || (one.conversation_id ?? 0) - (other.conversation_id ?? 0),
-  );
+  return conversations.sort((one, other) => one.account_id - other.account_id || orderOf(one) - orderOf(other));
+}
+
+// Those without a conversation come first.
+function orderOf({ conversation_id: id }: ComparedConversation): number {
+  return id ?? -1;
 }
 
 function tell(found: Backtest): string[] {

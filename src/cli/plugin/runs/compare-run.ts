@@ -56,7 +56,8 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   const calls = run.calls as RecordedCall[];
   if (permissions.history > 0 && calls[0]?.name !== 'history') return unanswered({ name: 'history', input: {} });
   const { event, seed, now, account_id: account } = run;
-  const bot = run.agent_bot_id ?? run.automation_id ?? 0;
+  // A run is of a bot or of an automation.
+  const bot = (run.agent_bot_id ?? run.automation_id) as number;
   const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
   const repetition = await repeat(sandbox, recording, {
     repeater: { bundle, permissions, limits },
