@@ -158,7 +158,7 @@ function groupOf(different: readonly Compared[]): ComparedConversation[] {
   return conversations.sort((one, other) => one.account_id - other.account_id || orderOf(one) - orderOf(other));
 }
 
-// Those without a conversation come first.
+// Runs without a conversation come first.
 function orderOf({ conversation_id: id }: ComparedConversation): number {
   return id ?? -1;
 }
