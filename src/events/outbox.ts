@@ -33,12 +33,12 @@ interface Occasion {
   isFormatWanted?: boolean;
 }
 
+const nobodys = { requestedBy: null, automationId: null, causedBy: null, isFormatWanted: false };
+
 /** An event with its subject's present state; increments the conversation's `eventSequence`, unless it is fleeting. */
-export function eventOf(
-  name: EventName,
-  subject: Subject,
-  { depth, requestedBy = null, automationId = null, causedBy = null, bot, links, isFormatWanted = false }: Occasion,
-): RecordedEvent {
+export function eventOf(name: EventName, subject: Subject, occasion: Occasion): RecordedEvent {
+  const { depth, requestedBy, automationId, causedBy, bot, links, isFormatWanted } = { ...nobodys, ...occasion };
+  const isForBots = bot !== null || automationId !== null;
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
   return {
@@ -52,7 +52,7 @@ export function eventOf(
     causedBy,
     bot,
     accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
-    botPayload: bot || automationId !== null ? bodyOf({ name, audience: 'bot', sequence, links }, subject) : null,
+    botPayload: isForBots ? bodyOf({ name, audience: 'bot', sequence, links }, subject) : null,
     facts: factsOf(subject),
     isFormatted: isFormatted(name),
     chatwootPayload: null,
