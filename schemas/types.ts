@@ -1133,10 +1133,7 @@ max_per_second: (number | null)
 /**
  * Headers of each delivery. Values are never shown: `••••` stands for each.
  */
-headers: {
-name: string
-value: string
-}[]
+headers: ShownHeader[]
 /**
  * How the receiver knows the service beside the signature; null for nothing else. `auth` itself is never shown.
  */
@@ -1366,6 +1363,36 @@ payload: ({
 [k: string]: unknown
 } | null)
 })
+/**
+ * A way in for another system: a bot handles what is sent to its URL.
+ */
+export type Hook = (AccountRecordShape & {
+name: string
+/**
+ * The bot that handles the requests; null for an automation's.
+ */
+agent_bot_id: NullableId
+/**
+ * The automation that handles the requests; null for a bot's.
+ */
+automation_id: NullableId
+/**
+ * The hook of the plugin's manifest.
+ */
+handler: string
+/**
+ * Where the other system sends its requests. Whole in the answers to its creation and rotation only: whoever knows it may send.
+ */
+url: string
+/**
+ * When a request was accepted last, to the minute; null before the first.
+ */
+last_received_at: NullableUnixTime
+})
+/**
+ * A request that came to a hook.
+ */
+export type HookRequest = HookRequestShape
 /**
  * A configured channel connection.
  */
@@ -1643,6 +1670,23 @@ snoozed_until: NullableUnixTime
  */
 export type Webhook = WebhookShape
 /**
+ * A request that came to a hook, as it came.
+ */
+export type WholeHookRequest = (HookRequestShape & {
+/**
+ * In the order in which they came. Those that may hold a secret have the value `[redacted]`.
+ */
+headers: ShownHeader[]
+/**
+ * Null for a request that was not accepted.
+ */
+body: (string | null)
+/**
+ * `base64` for a body that is no text in UTF-8.
+ */
+body_encoding: ("utf-8" | "base64")
+})
+/**
  * A conversation as its contact sees it.
  */
 export type WidgetConversation = ContactConversationShape
@@ -1789,6 +1833,8 @@ export interface Schemas {
 "requests/endpoint.test": TestEndpoint
 "requests/event.list.query": ListEventsQuery
 "requests/event.stream.query": FollowEventsQuery
+"requests/hook.create": CreateHook
+"requests/hook.rotate": RotateHook
 "requests/inbox-members.change": ChangeInboxMembers
 "requests/inbox.create": CreateInbox
 "requests/inbox.members": InboxMembers
@@ -1895,6 +1941,10 @@ export interface Schemas {
 "resources/event-list": EventList
 "resources/event": Event
 "resources/health": Health1
+"resources/hook-list": HookList
+"resources/hook-request-list": HookRequestList
+"resources/hook-request": HookRequest
+"resources/hook": Hook
 "resources/inbox-agent-bot": AgentBotOfAnInbox
 "resources/inbox-agents": AgentsOfAnInbox
 "resources/inbox-list": InboxList
@@ -1947,6 +1997,7 @@ export interface Schemas {
 "resources/webhook-share": WebhookLink
 "resources/webhook-with-secret": WebhookWithSecret
 "resources/webhook": Webhook
+"resources/whole-hook-request": WholeHookRequest
 "resources/widget-conversation": WidgetConversation
 "resources/widget-event": WidgetEvent
 "resources/widget-inbox": WidgetInbox
@@ -1996,6 +2047,7 @@ export interface Schemas {
 "shapes/conversation": ConversationShape
 "shapes/delivery": DeliveryShape
 "shapes/event-filter": EventFilter
+"shapes/hook-request": HookRequestShape
 "shapes/inbox": InboxShape
 "shapes/internal-message": InternalMessageShape
 "shapes/message-content": MessageContentShape
@@ -3380,6 +3432,35 @@ conversation_id?: Id
 [k: string]: unknown
 }
 /**
+ * A way in for another system: its name, and the bot or automation that handles the requests.
+ */
+export interface CreateHook {
+name: string
+/**
+ * A bot of a plugin.
+ */
+agent_bot_id?: Id
+/**
+ * In place of `agent_bot_id`: an automation.
+ */
+automation_id?: Id
+/**
+ * The name of a hook in the manifest of its plugin.
+ */
+handler: string
+[k: string]: unknown
+}
+/**
+ * Gives a hook another URL.
+ */
+export interface RotateHook {
+/**
+ * How long the URL before serves too: a day by default, 0 for not at all.
+ */
+overlap_seconds?: number
+[k: string]: unknown
+}
+/**
  * An inbox, and agents of the account, by their ids.
  */
 export interface ChangeInboxMembers {
@@ -4687,6 +4768,10 @@ total_pages: number
 exact?: false
 }
 }
+export interface ShownHeader {
+name: string
+value: string
+}
 /**
  * The caller's custom filters of a type, by name.
  */
@@ -4807,6 +4892,51 @@ sending?: false
  * Why nothing is sent: the database is a copy of an installation that lives elsewhere, or `OUTBOUND` is `off`.
  */
 reason?: ("copy" | "off")
+}
+/**
+ * The account's hooks, oldest first.
+ */
+export interface HookList {
+payload: Hook[]
+meta: PageMeta
+}
+/**
+ * Requests of a hook, newest first.
+ */
+export interface HookRequestList {
+payload: HookRequest[]
+meta: PageMeta
+}
+/**
+ * What lists show of a request of a hook.
+ */
+export interface HookRequestShape {
+id: Id
+received_at: UnixTime
+/**
+ * `accepted`: stored, to be handled. `refused`: nothing of it is kept but this. `duplicate`: its id was stored before.
+ */
+outcome: ("accepted" | "refused" | "duplicate")
+/**
+ * Why it was refused, for example `bad_signature`; null otherwise.
+ */
+reason: (string | null)
+/**
+ * Bytes of the body.
+ */
+bytes: number
+/**
+ * What it is about: requests with the same key are handled in order; null without one.
+ */
+key: (string | null)
+/**
+ * How far an accepted one got: `waiting` to be handled, `done`, or `failed`; null for the others.
+ */
+state: ("waiting" | "done" | "failed" | null)
+/**
+ * The last run that handled it; null without one.
+ */
+run_id: NullableId
 }
 /**
  * The bot that is active in an inbox.
@@ -5697,13 +5827,48 @@ main: string
 /**
  * Events that the plugin is called for; any other never reaches it. A bot may name six: messages, the opening and resolution of a conversation, the widget, and `schedule`. An automation may name 20 of the events of accounts, and `schedule`.
  * 
- * @minItems 1
  * @maxItems 20
  */
 events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered" | "schedule" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "conversation_created" | "conversation_updated" | "conversation_deleted" | "conversation_status_changed" | "conversation_typing_on" | "conversation_typing_off" | "sla_breached" | "webhook_disabled" | "webhook_failing" | "webhook_recovered" | "delivery_exhausted")[]
+/**
+ * Requests of other systems that bots of the plugin can take, by the name of each kind. An account makes a hook of one, and gives its URL to the other system.
+ */
+hooks?: {
+[k: string]: Hook1
+}
 permissions?: Permissions
 config?: Config
 limits?: Limits
+}
+export interface Hook1 {
+/**
+ * How the service makes sure who sends a request, before it is stored.
+ */
+verify: ("standard-webhooks" | "github" | "stripe" | "slack" | "shopify" | "twilio" | "telegram" | "meta" | "sns" | "basic" | "none")
+/**
+ * Name of the bot's secret that requests are checked with: required unless `verify` is `none`. `basic`: `user:password`; `sns`: the ARN of the topic. A value that is a JSON array of texts is as many secrets, each of which is accepted. It is declared here alone, and the bot never sees it.
+ */
+secret?: string
+/**
+ * Name of the bot's secret that Meta sends when the URL is set up: for `meta` only.
+ */
+verify_token?: string
+/**
+ * Where a request's id is: one that was stored already is not stored again. Of several places the first that has a value. By default the place where senders of the scheme put it.
+ */
+id?: (string | string[])
+/**
+ * Where it says what a request is about: requests with the same key are handled in order. Without one each request is handled by itself.
+ */
+key?: (string | string[])
+/**
+ * Bytes of a body at most.
+ */
+max_bytes?: number
+/**
+ * Status of the answer; by default 202, and 200 for `meta` and `twilio`.
+ */
+answer?: (200 | 202)
 }
 /**
  * What the bot may do and see. Whatever is absent is not granted.
@@ -5792,6 +5957,10 @@ tools?: boolean
  * true: the bot may say why it hands off (`ctx.handoff({ reason, cause: 'keyword' })`), which becomes the conversation's `handoff_reason`; else that is `plugin`.
  */
 handoff_cause?: boolean
+/**
+ * true: the bot may take requests of other systems, see `hooks`.
+ */
+hooks?: boolean
 /**
  * true: the bot may forward its event to the server that its account has set, with `ctx.forward`.
  */
@@ -5974,6 +6143,10 @@ export interface Settings {
   readonly widgetBytesPerMinute: number;
   /** Hours for which a person stays signed in in a browser. */
   readonly signInHours: number;
+  /** Requests that one URL of a hook takes per minute, in each process; more are answered 429. 0 switches the limit off. */
+  readonly hooksPerMinute: number;
+  /** Bytes of requests of hooks that may wait to be handled in one account; more are answered 429. */
+  readonly hookWaitingBytes: number;
   /** Attempts to sign in that one address may make per minute, in each process; 0 switches the limit off. */
   readonly signInsPerMinute: number;
   /** Least severe level that is logged. */

@@ -6,6 +6,7 @@ import { articleRoutes } from './accounts/articles.ts';
 import { attributeDefinitionRoutes } from './accounts/attribute-definitions.ts';
 import { cannedResponseRoutes } from './accounts/canned-responses.ts';
 import { customFilterRoutes } from './accounts/custom-filters.ts';
+import { hookRoutes } from './accounts/hooks.ts';
 import { macroRoutes } from './accounts/macros.ts';
 import { clientRoutes } from './public/clients.ts';
 import { mergeRoutes } from './accounts/contacts/merges.ts';
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = [
   ...conversationBulkActionRoutes,
   ...slaPolicyRoutes,
   ...attributeDefinitionRoutes,
+  ...hookRoutes,
   ...webhookRoutes,
   ...eventRoutes,
   ...accountRoutes,

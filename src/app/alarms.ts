@@ -17,6 +17,7 @@ import { tellFailing } from '../domain/endpoints/notices.ts';
 import { tellPaused } from '../domain/endpoints/pauses.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
+import { deleteOldHookRequests } from '../domain/upkeep/hook-requests.ts';
 import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
 import { countActivity, deleteOldCounts } from '../domain/upkeep/activity-counts.ts';
 import { checkSla } from '../domain/conversations/deadlines/breaches.ts';
@@ -111,6 +112,7 @@ function deleteOldRows(database: Database, retention: Retention): Promise<void> 
     deleteOldIdempotencyKeys,
     deleteExpiredSignIns,
     deleteUnsentFiles,
+    deleteOldHookRequests,
   ];
   return doAll([
     deleteOldEvents(database, retentionDays),

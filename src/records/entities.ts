@@ -6,6 +6,7 @@ import { Article } from './article.ts';
 import { AttributeDefinition } from './attribute-definition.ts';
 import { CannedResponse } from './canned-response.ts';
 import { CustomFilter } from './custom-filter.ts';
+import { Hook } from './hook.ts';
 import { Macro } from './macro.ts';
 import { Contact } from './contacts/contact.ts';
 import { Inbox } from './inbox.ts';
@@ -26,6 +27,7 @@ export const entities = [
   AttributeDefinition,
   CannedResponse,
   CustomFilter,
+  Hook,
   Macro,
   Contact,
   Inbox,

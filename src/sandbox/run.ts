@@ -50,6 +50,8 @@ export interface Permissions {
   kb: boolean;
   schedule: boolean;
   forward: boolean;
+  /** The bot takes requests of other systems; not granted when absent. */
+  hooks?: boolean;
   /** The bot may call the tools of its settings; not granted when absent. */
   tools?: boolean;
   /** The bot may name the `cause` of a handoff; not granted when absent. */

@@ -11,6 +11,7 @@ export interface TestBot {
   /** The events of the manifest, where they are not those of the handlers. */
   events?: readonly string[];
   permissions?: object;
+  hooks?: object;
   config?: object;
   limits?: object;
   top?: string;

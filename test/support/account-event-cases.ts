@@ -52,6 +52,9 @@ function unassigning(body: (home: Tenant) => Promise<Record<string, unknown>>): 
 export const accountEvents: Record<string, EventCase[]> = {
   'PATCH /api/v1/accounts/:account_id': always,
   'POST inboxes': always,
+  'POST hooks': always,
+  'DELETE hooks/:id': once,
+  'POST hooks/:id/rotate': always,
   'POST macros': always,
   'PATCH macros/:id': always,
   'DELETE macros/:id': once,

@@ -21,6 +21,7 @@ const newAiBot = async ({ maker }: Tenant) => {
 const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
+const newHook = ({ maker }: Tenant) => maker.hook();
 const newMacro = ({ maker }: Tenant) => maker.macro();
 // Sent by the token that the administrator has by now: a custom filter belongs to its creator.
 const onFilter =
@@ -127,6 +128,15 @@ export const accountOperations: Record<string, Prepare> = {
   'POST bulk_actions': async ({ maker, inbox }) => ({
     body: { type: 'Conversation', ids: [await maker.conversation(inbox)], fields: { status: 'resolved' } },
   }),
+  'GET hooks': nothing,
+  'GET hooks/:id': ({ hook }) => ({ at: { id: hook } }),
+  'POST hooks': async ({ maker }) => ({
+    body: { name: maker.text('hook'), agent_bot_id: await maker.hookedBot(), handler: 'open' },
+  }),
+  'DELETE hooks/:id': on(newHook),
+  'POST hooks/:id/rotate': on(newHook),
+  'GET hooks/:id/requests': ({ hook }) => ({ at: { id: hook } }),
+  'GET hooks/:id/requests/:request_id': ({ hook, hookRequest }) => ({ at: { id: hook, request_id: hookRequest } }),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),
   'POST macros': ({ maker }) => ({

@@ -104,6 +104,43 @@ export class Maker {
     return this.post('macros', { name: this.text('macro'), visibility: 'global', actions });
   }
 
+  /** A hook of a bot whose plugin takes requests of other systems; both are made for it. */
+  async hook(): Promise<number> {
+    return this.post('hooks', { name: this.text('hook'), agent_bot_id: await this.hookedBot(), handler: 'open' });
+  }
+
+  /** A bot of a plugin with a hook. */
+  async hookedBot(): Promise<number> {
+    const manifest = {
+      id: 'hooked',
+      name: 'hooked',
+      version: '1.0.0',
+      apiVersion: '1',
+      main: 'bot.js',
+      events: [],
+      hooks: { open: { verify: 'none' } },
+      permissions: { hooks: true },
+    };
+    await this.app.query(
+      `WITH bundle AS (
+         INSERT INTO plugin_bundles (hash, plugin_id, version, manifest, code)
+         VALUES (repeat('a', 64), 'hooked', '1.0.0', $1, '') ON CONFLICT DO NOTHING)
+       INSERT INTO plugins (id, source, active_hash) VALUES ('hooked', 'archive', repeat('a', 64)) ON CONFLICT DO NOTHING`,
+      [JSON.stringify(manifest)],
+    );
+    return this.post('agent_bots', { name: this.text('bot'), kind: 'plugin', plugin_id: 'hooked' });
+  }
+
+  /** A request that came to the hook. */
+  async hookRequest(hookId: number): Promise<number> {
+    const [request] = await this.app.query<{ id: number }>(
+      `INSERT INTO hook_requests (account_id, hook_id, received_at, outcome, bytes, headers, body)
+       VALUES ($1, $2, now(), 'accepted', 1, json_build_array(json_build_array('x-mark', $3::text)), '1') RETURNING id`,
+      [this.accountId, hookId, this.mark],
+    );
+    return request!.id;
+  }
+
   slaPolicy(): Promise<number> {
     return makeSmall(this, 'sla_policies');
   }

@@ -71,6 +71,9 @@ export interface Tenant {
   macro: number;
   /** A complete bulk action on conversations. */
   bulkAction: number;
+  hook: number;
+  /** A request that came to the hook. */
+  hookRequest: number;
   /** The small resources, by kind. */
   small: Record<string, number>;
   webhook: number;
@@ -105,6 +108,8 @@ const steps: Step[] = [
   },
   async ({ maker, administrator }) => ({ customFilter: await maker.customFilter(administrator.headers) }),
   async ({ maker }) => ({ macro: await maker.macro() }),
+  async ({ maker }) => ({ hook: await maker.hook() }),
+  async ({ maker, hook }) => ({ hookRequest: await maker.hookRequest(hook) }),
   async ({ maker }) => ({ webhook: await maker.webhook() }),
   async ({ maker }) => ({ contact: await maker.contact() }),
   async ({ maker, contact }) => ({ note: await maker.note(contact) }),

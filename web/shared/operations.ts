@@ -18,6 +18,7 @@ export interface Operations {
   'DELETE conversations/:id': { reply: 'resources/empty' };
   'DELETE custom_attribute_definitions/:id': { reply: 'resources/empty' };
   'DELETE custom_filters/:id': { reply: 'resources/empty' };
+  'DELETE hooks/:id': { reply: 'resources/empty' };
   'DELETE inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/empty' };
   'DELETE inboxes/:id': { reply: 'resources/empty' };
   'DELETE inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/empty' };
@@ -100,6 +101,10 @@ export interface Operations {
   'GET events': { query: 'requests/event.list.query'; reply: 'resources/event-list' };
   'GET events/:id/deliveries': { reply: 'resources/event-deliveries' };
   'GET events/stream': { query: 'requests/event.stream.query'; reply: 'resources/event' };
+  'GET hooks': { query: 'requests/page.query'; reply: 'resources/hook-list' };
+  'GET hooks/:id': { reply: 'resources/hook' };
+  'GET hooks/:id/requests': { query: 'requests/page.query'; reply: 'resources/hook-request-list' };
+  'GET hooks/:id/requests/:request_id': { reply: 'resources/whole-hook-request' };
   'GET inbox_members/:inbox_id': { reply: 'resources/inbox-agents' };
   'GET inboxes': { reply: 'resources/inbox-list' };
   'GET inboxes/:id': { reply: 'resources/inbox' };
@@ -219,6 +224,8 @@ export interface Operations {
   'POST custom_filters': { body: 'requests/custom-filter.create'; reply: 'resources/custom-filter' };
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
+  'POST hooks': { body: 'requests/hook.create'; reply: 'resources/hook' };
+  'POST hooks/:id/rotate': { body: 'requests/hook.rotate'; reply: 'resources/hook' };
   'POST inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };
   'POST inboxes': { body: 'requests/inbox.create'; reply: 'resources/inbox' };
   'POST inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };

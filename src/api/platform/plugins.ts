@@ -186,7 +186,7 @@ async function presentPlugin(sql: Sql, plugin: Plugin, judged?: Judged): Promise
   const { id, active, pending } = plugin;
   const shown = active ?? pending;
   if (!shown) throw new Error(`The plugin ${id} has no version`);
-  const { name, description, permissions } = shown.manifest;
+  const { name, description } = shown.manifest;
   return {
     id,
     name,
@@ -200,7 +200,7 @@ async function presentPlugin(sql: Sql, plugin: Plugin, judged?: Judged): Promise
       refuses: presentMisfits(await searchOf(pending, judged)(sql)),
     },
     hash: shown.hash,
-    permissions: describePermissions(permissions),
+    permissions: describePermissions(shown.manifest),
     source: plugin.source,
     directory: plugin.directory,
     origin: plugin.origin,
@@ -229,7 +229,7 @@ function presentVersion(
     hash,
     active: hash === active?.hash,
     pending: hash === pending?.hash,
-    permissions: describePermissions(manifest.permissions),
+    permissions: describePermissions(manifest),
     signed_by: signedBy,
     origin,
     packages: [...packages],

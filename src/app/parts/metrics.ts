@@ -3,6 +3,7 @@ import type { EndpointKind } from '../../deliveries/core/endpoint.ts';
 import { readBacklogFigures } from '../../deliveries/log/figures.ts';
 import type { Attempted, Deliver } from '../../engine/attempt.ts';
 import type { RunFigures } from '../../events/announcements.ts';
+import type { HookOutcome } from '../../http/server/hooks/receive-hooks.ts';
 import {
   boundedLabel,
   Counter,
@@ -39,6 +40,9 @@ export class Metrics {
     'status',
   ]);
   readonly rateLimited = this.#counter('rate_limited_total', 'Requests that were refused with 429.', ['policy']);
+  readonly #hooks = this.#counter('hook_requests_total', 'Requests of hooks.', ['outcome']);
+  /** Counts a request of a hook. */
+  readonly countHook = (outcome: HookOutcome): void => this.#hooks.inc({ outcome });
   readonly #attempts = this.#counter('webhook_attempts_total', 'Attempts to deliver an event.', ['kind', 'result']);
   readonly #ended = this.#counter('webhook_deliveries_total', 'Deliveries to webhooks that an attempt ended.', [
     'state',

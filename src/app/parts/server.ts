@@ -8,13 +8,16 @@ import { servePlay } from '../../demo/serve-play.ts';
 import { readLedger, type Ledger } from '../../deliveries/log/ledger.ts';
 import type { Questions } from '../../domain/articles/embeddings/questions.ts';
 import { Identities } from '../../domain/people/remembered-identities.ts';
+import { WaitingBytes } from '../../domain/hooks/waiting-bytes.ts';
 import { ApiError } from '../../errors.ts';
 import { Arrivals } from '../../http/server/limits/arrivals.ts';
 import type { OutsideServices } from '../../http/route/call.ts';
+import type { MountOptions } from '../../http/route/mount.ts';
 import type { Ask } from '../../http/server/ask.ts';
 import { FairGate } from '../../http/server/limits/fair-gate.ts';
 import { RateLimit } from '../../http/server/limits/rate-limit.ts';
 import { serveAttachments } from '../../http/server/serve-attachments.ts';
+import { receiveHooks } from '../../http/server/hooks/receive-hooks.ts';
 import { UploadGate, type UploadBounds } from '../../http/server/limits/upload-gate.ts';
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../http/server/server.ts';
 import type { Mailer } from '../../lib/mail.ts';
@@ -31,6 +34,8 @@ const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
 /** Transcripts of an account, which go to addresses that did not ask for them. */
 const transcriptsPerMinute = 15;
+/** Refused requests of a hook of which a row is kept. */
+const keptRefusalsPerMinute = 60;
 /** The longest time that a request without an upload may take to arrive. */
 const requestMs = 20_000;
 /** Fewer bytes of an upload are not worth the connection. */
@@ -101,7 +106,7 @@ export function createServer(
       // A process of deliveries shows nothing to people.
       ...(config.role === 'engine' ? {} : { home: '/console', dialects: [dialectOf(mechanisms)] }),
       findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
-      ...pagesOf(config, receiver),
+      ...pagesOf(mechanisms, { metrics, receiver }),
       log,
       random,
     },
@@ -168,11 +173,21 @@ function isShown(path: string, { role }: Config, receiver: ReceiverServer | null
   return role !== 'engine' && (path !== playPath || receiver !== null);
 }
 
-/** Returns everything that is served besides the API: documentation, files of messages, and the built-in receiver with DEMO. */
-function pagesOf({ role, secretKey }: Config, server: ReceiverServer | null): Pick<ServerOptions, 'files' | 'serve'> {
-  const serve = role === 'engine' ? [] : [serveAttachments];
+/** Returns everything that is served besides the API: documentation, files of messages, hooks, and the built-in receiver with DEMO. */
+function pagesOf(
+  { config, clock }: Mechanisms,
+  { metrics, receiver: server }: Pick<ServedParts, 'metrics' | 'receiver'>,
+): Pick<ServerOptions, 'files' | 'serve'> {
+  const hooks = {
+    requests: new RateLimit('hooks', config.hooksPerMinute),
+    refusals: new RateLimit('hook-refusals', keptRefusalsPerMinute),
+    waiting: new WaitingBytes(config.hookWaitingBytes, clock),
+    count: metrics.countHook,
+  };
+  const receive = (mounted: MountOptions) => receiveHooks(mounted, hooks);
+  const serve = config.role === 'engine' ? [] : [serveAttachments, receive];
   if (!server) return { files: docsFiles, serve };
-  const url = receiverUrl(receiverEndpoint(secretKey));
+  const url = receiverUrl(receiverEndpoint(config.secretKey));
   return { files: docsFiles, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
 }
 

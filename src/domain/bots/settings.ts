@@ -2,6 +2,7 @@ import { ApiError, type ErrorDetail } from '../../errors.ts';
 import { pointerToken } from '../../lib/text/field-name.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import { openConfig, validateConfig, type Manifest } from '../../packages/manifest/manifest.ts';
+import { hookSecrets } from '../../packages/manifest/hooks.ts';
 import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 type Config = Record<string, unknown>;
@@ -75,8 +76,8 @@ function outdated(manifest: Manifest, config: Config = {}, stored: GivenSettings
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-function isNamed({ permissions, config }: Manifest, name: string): boolean {
-  if (permissions.tools) return true;
+function isNamed({ permissions, config, hooks }: Manifest, name: string): boolean {
+  if (permissions.tools || hookSecrets(hooks).includes(name)) return true;
   return permissions.secrets.some((secret) => secret.name === name) || secretSettings(config).includes(name);
 }
 

@@ -1,4 +1,5 @@
 import type { AgentBot } from '../../records/bots/agent-bot.ts';
+import { hookSecrets } from '../../packages/manifest/hooks.ts';
 import { readStoredManifest, type Manifest } from '../../packages/manifest/manifest.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { findApprovedHosts } from './tools/checks.ts';
@@ -40,8 +41,8 @@ function toolsOf({ permissions }: Manifest, { config }: Bot): Tool[] {
   return permissions.tools ? ((config['tools'] ?? []) as Tool[]) : [];
 }
 
-function missingSecrets({ permissions }: Manifest, { secrets }: Bot, tools: readonly Tool[]): string[] {
-  const names = new Set([...permissions.secrets.map(({ name }) => name), ...secretsOf(tools)]);
+function missingSecrets({ permissions, hooks }: Manifest, { secrets }: Bot, tools: readonly Tool[]): string[] {
+  const names = new Set([...permissions.secrets.map(({ name }) => name), ...hookSecrets(hooks), ...secretsOf(tools)]);
   return [...names].filter((name) => !Object.hasOwn(secrets, name)).sort();
 }
 

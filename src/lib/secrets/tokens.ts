@@ -5,9 +5,9 @@ import type { Random } from '../ports.ts';
 /**
  * The holder of a token: a person (`swu_`), a bot (`swb_`), a contact (`swc_`) or the invited person (`swi_`); a ticket
  * (`swt_`) lets its holder in once; a sign-in (`sws_`) is what a browser has of a person, in its cookie; a link that shares a
- * webhook (`sww_`) opens its log.
+ * webhook (`sww_`) opens its log; a hook's (`swh_`) is the last part of its URL.
  */
-export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket' | 'sign-in' | 'webhook';
+export type TokenKind = 'user' | 'bot' | 'contact' | 'invitation' | 'ticket' | 'sign-in' | 'webhook' | 'hook';
 
 const prefixOf: Record<TokenKind, string> = {
   user: 'swu_',
@@ -17,9 +17,10 @@ const prefixOf: Record<TokenKind, string> = {
   ticket: 'swt_',
   'sign-in': 'sws_',
   webhook: 'sww_',
+  hook: 'swh_',
 };
-const ourPrefix = /^sw[ubcitsw]_/;
-const tokenShape = /^sw[ubcitsw]_[0-9A-Za-z]{49}$/;
+const ourPrefix = /^sw[ubcitswh]_/;
+const tokenShape = /^sw[ubcitswh]_[0-9A-Za-z]{49}$/;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const entropyBytes = 32;
 /** 62^43 is just above 2^256. */

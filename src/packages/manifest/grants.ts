@@ -1,3 +1,4 @@
+import { describeHook, type HookHandler } from './hooks.ts';
 import { defaultLimits, type RunLimits } from '../../sandbox/run.ts';
 
 /** The permissions of a manifest; absent ones are not granted. */
@@ -72,14 +73,19 @@ const switches = {
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 
-/** The permissions in words, one sentence each; none if nothing is granted. */
-export function describePermissions(permissions: GrantedPermissions): string[] {
-  return grantsOf(permissions).map(({ words }) => words);
+/** The rights of a version of a plugin. */
+interface Rights {
+  permissions: GrantedPermissions;
+  hooks?: Readonly<Record<string, Pick<HookHandler, 'verify'>>>;
 }
 
-/** Permissions and limits of a version. */
-interface Bounds {
-  permissions: GrantedPermissions;
+/** The permissions in words, one sentence each; none if nothing is granted. */
+export function describePermissions(rights: Rights): string[] {
+  return grantsOf(rights).map(({ words }) => words);
+}
+
+/** Rights and limits of a version. */
+interface Bounds extends Rights {
   limits: RunLimits;
 }
 
@@ -88,9 +94,9 @@ const nothing: Bounds = { permissions: {}, limits: defaultLimits };
 
 /** Returns a sentence for each right or limit of `next` beyond `present`; none if `next` widens nothing. */
 export function findWidening(present: Bounds | null, next: Bounds): string[] {
-  const { permissions, limits } = present ?? nothing;
-  const granted = grantsOf(permissions);
-  const wider = grantsOf(next.permissions).filter((grant) => !granted.some((held) => covers(held, grant)));
+  const { limits, ...rights } = present ?? nothing;
+  const granted = grantsOf(rights);
+  const wider = grantsOf(next).filter((grant) => !granted.some((held) => covers(held, grant)));
   return [...wider.map(({ words }) => words), ...findRaised(limits, next.limits)];
 }
 
@@ -116,7 +122,7 @@ function coversHost(held: string | null, wanted: string | null): boolean {
   return held === wanted || (held.startsWith('*.') && wanted.endsWith(held.slice(1)));
 }
 
-function grantsOf(permissions: GrantedPermissions): Grant[] {
+function grantsOf({ permissions, hooks = {} }: Rights): Grant[] {
   const names = Object.keys(switches) as (keyof typeof switches)[];
   return [
     ...(permissions.conversation ?? []).map((action) =>
@@ -130,6 +136,7 @@ function grantsOf(permissions: GrantedPermissions): Grant[] {
     ...storageGrants(permissions),
     ...networkGrants(permissions),
     ...secretGrants(permissions),
+    ...Object.entries(hooks).map(([name, hook]) => plain(`hooks.${name}.${hook.verify}`, describeHook(name, hook))),
   ];
 }
 

@@ -9,6 +9,7 @@ import type { Shape } from '../../schemas.ts';
 import { PluginError } from '../plugin-error.ts';
 import { defaultLimits } from '../../sandbox/run.ts';
 import type { BotEventName, Permissions, RunLimits } from '../../sandbox/run.ts';
+import { findHookProblems, readHooks, type HookHandler } from './hooks.ts';
 import { findPermissionProblems, readPermissions } from './permissions.ts';
 import { findKindProblems } from './kinds.ts';
 import { findSecretProblems, secretSettings, withoutSecrets } from './secret-settings.ts';
@@ -28,6 +29,8 @@ export interface Manifest {
   kind: NonNullable<ManifestFile['kind']>;
   main: string;
   events: readonly BotEventName[];
+  /** Requests of other systems that its bots take, by name. */
+  hooks: Readonly<Record<string, HookHandler>>;
   permissions: Permissions;
   config: ConfigSchema;
   limits: RunLimits;
@@ -59,6 +62,7 @@ export function parseManifest(value: unknown): Manifest {
     ...findSecretProblems(config),
     ...findPermissionProblems(permissions),
     ...findKindProblems(manifest),
+    ...findHookProblems(manifest.hooks, manifest),
   ];
   if (found.length > 0) throw new PluginError(found.map((problem) => `plugin.json: ${problem}`));
   return manifest;
@@ -92,6 +96,7 @@ function fillIn(file: ManifestFile): Manifest {
     kind,
     main,
     events,
+    hooks: readHooks(file.hooks),
     config,
     permissions,
     limits: { ...defaultLimits, ...limits },

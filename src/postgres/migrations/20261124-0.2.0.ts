@@ -17,6 +17,7 @@ import { conversations } from './0.2.0/conversations.ts';
 import { deliveries } from './0.2.0/deliveries.ts';
 import { embeddings } from './0.2.0/embeddings.ts';
 import { events } from './0.2.0/events.ts';
+import { hooks } from './0.2.0/hooks.ts';
 import { imports } from './0.2.0/imports.ts';
 import { plugins } from './0.2.0/plugins.ts';
 import { reports } from './0.2.0/reports.ts';
@@ -50,6 +51,7 @@ const inOrder = [
   botEvals,
   botStorage,
   plugins,
+  hooks,
   articles,
   embeddings,
   cannedResponses,

@@ -1,6 +1,7 @@
 import { listPlugins, type Plugin } from '../../../domain/plugins/rows.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import { describePermissions } from '../../../packages/manifest/grants.ts';
+import { hookSecrets } from '../../../packages/manifest/hooks.ts';
 import type { Shape } from '../../../schemas.ts';
 import { presentPage } from '../../page.ts';
 
@@ -15,15 +16,18 @@ export const pluginRoutes = [
 
 function presentPlugin({ id, active }: Plugin): Shape<'resources/account-plugin'> {
   if (!active) throw new Error(`The plugin ${id} runs no version`);
-  const { name, description, permissions, config } = active.manifest;
+  const { name, description, permissions, config, hooks } = active.manifest;
   return {
     id,
     name,
     version: active.version,
     description,
-    permissions: describePermissions(permissions),
+    permissions: describePermissions(active.manifest),
     config_schema: { ...config },
-    secrets: permissions.secrets.map((secret) => ({ name: secret.name, hosts: [...secret.hosts] })),
+    secrets: [
+      ...permissions.secrets.map((secret) => ({ name: secret.name, hosts: [...secret.hosts] })),
+      ...[...new Set(hookSecrets(hooks))].map((secret) => ({ name: secret, hosts: [] })),
+    ],
     forwards: permissions.forward,
     asks_models: permissions.llm,
   };

@@ -1,0 +1,159 @@
+import type { Context, Middleware, Next } from 'koa';
+import { findHook, keepRefusal, storeHookRequest, type FoundHook } from '../../../domain/hooks/receive.ts';
+import { readPlace } from '../../../domain/hooks/places.ts';
+import type { WaitingBytes } from '../../../domain/hooks/waiting-bytes.ts';
+import { ApiError } from '../../../errors.ts';
+import { system, transact } from '../../../events/transaction.ts';
+import { hashToken, looksForged } from '../../../lib/secrets/tokens.ts';
+import type { HookHandler } from '../../../packages/manifest/hooks.ts';
+import type { MountOptions } from '../../route/mount.ts';
+import type { Party } from '../limits/fair-gate.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
+import { answerMeta, slackChallenge } from './challenges.ts';
+import { shownHeaders } from './headers.ts';
+import { notReady, readArrived, refused, type Arrived } from './read-request.ts';
+import { verify } from './verify.ts';
+
+/** What becomes of the requests of hooks, for metrics. */
+export type HookOutcome = 'accepted' | 'duplicate' | 'refused' | 'challenge';
+
+export interface HookOptions {
+  /** Requests per token. */
+  requests: RateLimit;
+  /** Refusals per hook that are kept. */
+  refusals: RateLimit;
+  waiting: WaitingBytes;
+  count: (outcome: HookOutcome) => void;
+}
+
+/** A request of a hook that serves. */
+interface Call {
+  ctx: Context;
+  hook: FoundHook;
+  handler: HookHandler;
+}
+
+const path = '/hooks/';
+const lookUps: readonly Party[] = [{ name: 'look-ups of hooks', most: 2, isCrowd: true }];
+
+/**
+ * Koa middleware that takes requests of other systems, `POST /hooks/:token`: verified over the bytes that came, stored once,
+ * answered after the commit; the run follows. What is wrong on our side is answered 429 or 503, since senders give up after other
+ * refusals. Errors: 400, 401, 404, 413, 415, 429, 503.
+ */
+export function receiveHooks(mounted: MountOptions, options: HookOptions): Middleware {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    if (!ctx.path.startsWith(path)) return next();
+    // The path holds the token, which belongs into no log.
+    ctx['_matchedRoute'] = `${path}:token`;
+    const token = ctx.path.slice(path.length);
+    if (!token.startsWith('swh_') || looksForged(token) || !['GET', 'POST'].includes(ctx.method)) return next();
+    const tokenHash = hashToken(token);
+    await options.requests.spend(ctx, tokenHash.toString('hex'), 1);
+    const { database, gate } = mounted;
+    const hook = await gate.run(lookUps, () => findHook(database.sql, tokenHash, database.clock.now()));
+    if (!hook) return next();
+    if (ctx.method === 'POST') return receive({ ctx, hook }, mounted, options);
+    // Only Meta asks by GET: for all others there is nothing here, as for an unknown token.
+    if (hook.handler?.verify !== 'meta') return next();
+    answerMeta(ctx, hook, hook.handler, mounted.services.secretBox);
+    options.count('challenge');
+  };
+}
+
+async function receive(
+  { ctx, hook }: Omit<Call, 'handler'>,
+  mounted: MountOptions,
+  options: HookOptions,
+): Promise<void> {
+  try {
+    if (!hook.handler) throw refused(notReady(), 'no_handler');
+    await takeIn({ ctx, hook, handler: hook.handler }, mounted, options);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    options.count('refused');
+    await note(hook, error, ctx, { mounted, options });
+    throw error;
+  }
+}
+
+async function takeIn({ ctx, hook, handler }: Call, mounted: MountOptions, options: HookOptions): Promise<void> {
+  const { database, gate, services } = mounted;
+  const arrived = await readArrived(ctx, handler);
+  verify(ctx, arrived, { hook, handler, services, now: database.clock.now() });
+  const challenge = handler.verify === 'slack' ? slackChallenge(arrived.json) : null;
+  if (challenge !== null) {
+    options.count('challenge');
+    return answerText(ctx, challenge);
+  }
+  const stored = await gate.run(partiesOf(hook, mounted), async () => {
+    if (!(await options.waiting.admits(database.sql, hook.account.id, arrived.body.length))) throw tooMuchWaits();
+    const request = requestOf(ctx, arrived, handler);
+    return transact(database, { account: hook.account, actor: system }, (tx) => storeHookRequest(tx, hook, request));
+  });
+  options.count(stored.isDuplicate ? 'duplicate' : 'accepted');
+  answer(ctx, handler, stored.isDuplicate ? { id: stored.id, duplicate: true } : { id: stored.id });
+}
+
+// As visitors of the account: a flood leaves places to its agents, and to other accounts.
+function partiesOf({ account }: FoundHook, { gate }: MountOptions): Party[] {
+  return gate.ofAccount(account.id, { visitor: true });
+}
+
+function requestOf(ctx: Context, arrived: Arrived, handler: HookHandler) {
+  const { body } = arrived;
+  return {
+    headers: shownHeaders(ctx.req),
+    body,
+    requestId: readPlace(handler.id, arrived),
+    key: readPlace(handler.key, arrived),
+  };
+}
+
+function answer(ctx: Context, handler: HookHandler, reply: { id: number; duplicate?: true }): void {
+  ctx.status = handler.answer;
+  // Twilio reads the answer as instructions.
+  if (handler.verify === 'twilio') {
+    ctx.type = 'text/xml';
+    ctx.body = '<Response/>';
+    return;
+  }
+  ctx.type = 'json';
+  ctx.body = JSON.stringify(reply);
+}
+
+function answerText(ctx: Context, text: string): void {
+  ctx.status = 200;
+  ctx.type = 'text/plain';
+  ctx.body = text;
+}
+
+function tooMuchWaits(): ApiError {
+  return refused(
+    new ApiError(429, 'too_much_waits', 'Too much waits to be handled: try again later', {
+      headers: { 'retry-after': '30' },
+    }),
+    'too_much_waits',
+  );
+}
+
+// Bounded for each hook: whoever sends nonsense stores a row a second at most.
+async function note(
+  hook: FoundHook,
+  error: ApiError,
+  ctx: Context,
+  { mounted, options }: { mounted: MountOptions; options: HookOptions },
+): Promise<void> {
+  const isKept = await options.refusals.take(hook.id).then(
+    () => true,
+    () => false,
+  );
+  if (!isKept) return;
+  const bytes = Math.min(Number(ctx.get('content-length')) || 0, 2 ** 31 - 1);
+  const reason = refused.reasonOf(error);
+  await mounted.gate.run(partiesOf(hook, mounted), () =>
+    transact(mounted.database, { account: hook.account, actor: system }, (tx) =>
+      keepRefusal(tx, hook, { reason, bytes }),
+    ),
+  );
+}

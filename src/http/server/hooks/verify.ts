@@ -1,0 +1,47 @@
+import type { Context } from 'koa';
+import type { FoundHook } from '../../../domain/hooks/receive.ts';
+import { findSignatureProblem } from '../../../domain/hooks/signatures.ts';
+import { ApiError } from '../../../errors.ts';
+import { SecretUnreadableError, type SecretBox } from '../../../lib/secrets/secret-box.ts';
+import type { HookHandler } from '../../../packages/manifest/hooks.ts';
+import { notReady, refused, type Arrived } from './read-request.ts';
+
+interface Verifier {
+  hook: FoundHook;
+  handler: HookHandler;
+  services: { secretBox: SecretBox; publicUrl: () => string };
+  now: Date;
+}
+
+/** Refuses a request whose sender does not prove to hold the secret. Errors: 401; 503 while the secret is missing. */
+export function verify(ctx: Context, arrived: Arrived, { hook, handler, services, now }: Verifier): void {
+  const scheme = handler.verify;
+  if (scheme === 'none') return;
+  if (scheme === 'sns') throw refused(notReady(), 'scheme_unavailable');
+  const secrets = openSecrets(services.secretBox, hook, handler.secret);
+  const url = `${services.publicUrl()}${ctx.path}${ctx.search}`;
+  const problem = findSignatureProblem(scheme, secrets, { ...arrived, url, now });
+  if (problem) throw refused(new ApiError(401, 'bad_signature', 'The signature is missing or not valid'), problem);
+}
+
+/** Returns the values of a bot's secret: several, as a JSON array, while senders change it. Errors: 503 while there is none. */
+export function openSecrets(secretBox: SecretBox, { secrets }: FoundHook, name: string | null): string[] {
+  const sealed = name !== null && Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+  if (sealed === undefined) throw refused(notReady(), 'missing_secret');
+  try {
+    return valuesOf(secretBox.open(sealed));
+  } catch (error) {
+    if (error instanceof SecretUnreadableError) throw refused(notReady(), 'secret_unreadable');
+    throw error;
+  }
+}
+
+function valuesOf(secret: string): string[] {
+  if (!secret.startsWith('[')) return [secret];
+  try {
+    const values: unknown = JSON.parse(secret);
+    return Array.isArray(values) && values.every((value) => typeof value === 'string') ? values : [secret];
+  } catch {
+    return [secret];
+  }
+}
