@@ -3439,11 +3439,11 @@ name: string
 /**
  * A bot of a plugin.
  */
-agent_bot_id?: Id
+agent_bot_id?: NullableId
 /**
  * In place of `agent_bot_id`: an automation.
  */
-automation_id?: Id
+automation_id?: NullableId
 /**
  * The name of a hook in the manifest of its plugin.
  */

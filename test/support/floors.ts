@@ -28,7 +28,7 @@ const innerFloors: Readonly<Record<string, Floors>> = {
     ['upkeep', 'plugins', 'changes.ts', 'signing-secrets.ts'],
     ['small-rows.ts', 'attachments'],
     ['conversations'],
-    ['articles', 'bots', 'contacts', 'labels', 'people', '*.ts'],
+    ['articles', 'bots', 'contacts', 'hooks', 'labels', 'people', '*.ts'],
     ['inboxes', 'widget', 'endpoints'],
     ['platform', 'imports'],
   ],

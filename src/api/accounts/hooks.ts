@@ -34,9 +34,12 @@ function presentHook({ publicUrl }: Pick<Services, 'publicUrl'>, hook: Hook, tok
   };
 }
 
-function ownerOf({ agent_bot_id: bot, automation_id: automation }: Shape<'requests/hook.create'>): HookOwner {
-  if (automation !== undefined) return { kind: 'automation', id: automation };
-  if (bot !== undefined) return { kind: 'agent_bot', id: bot };
+function ownerOf({
+  agent_bot_id: bot = null,
+  automation_id: automation = null,
+}: Shape<'requests/hook.create'>): HookOwner {
+  if (automation !== null) return { kind: 'automation', id: automation };
+  if (bot !== null) return { kind: 'agent_bot', id: bot };
   throw invalid('/agent_bot_id', 'required', 'agent_bot_id or automation_id must be given');
 }
 
@@ -83,7 +86,7 @@ export const hookRoutes = [
       const { name, handler } = body;
       const hook = await transact(async (tx) => {
         const created = await createHook(tx, { name, handler, token, owner: ownerOf(body) });
-        if (body.agent_bot_id !== undefined && body.automation_id !== undefined)
+        if (typeof body.agent_bot_id === 'number' && typeof body.automation_id === 'number')
           throw invalid('/automation_id', 'one', 'Only one of agent_bot_id and automation_id can be given');
         return created;
       });

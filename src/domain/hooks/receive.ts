@@ -54,7 +54,7 @@ export interface HookRequest {
   body: Buffer;
   /** The sender's id; null where it has none. */
   requestId: string | null;
-  /** What it is about; null where it says nothing of that. */
+  /** Key of its lane; null for a lane of its own. */
   key: string | null;
 }
 

@@ -14,7 +14,7 @@ import { shownHeaders } from './headers.ts';
 import { notReady, readArrived, refused, type Arrived } from './read-request.ts';
 import { verify } from './verify.ts';
 
-/** What becomes of the requests of hooks, for metrics. */
+/** Outcomes of requests, for metrics. */
 export type HookOutcome = 'accepted' | 'duplicate' | 'refused' | 'challenge';
 
 export interface HookOptions {

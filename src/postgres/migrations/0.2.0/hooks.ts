@@ -17,6 +17,8 @@ export const hooks = `
     CONSTRAINT hooks_tenant UNIQUE (account_id, id)
   );
   CREATE INDEX hooks_by_bot ON hooks (agent_bot_id);
+  CREATE TRIGGER hooks_agent_bot BEFORE INSERT OR UPDATE OF agent_bot_id ON hooks
+    FOR EACH ROW EXECUTE FUNCTION refuse_foreign_agent_bot();
   -- By the SHA-256 of the token in the URL. After a rotation the one before serves until it expires.
   CREATE TABLE hook_tokens (
     token_hash bytea PRIMARY KEY,
