@@ -1762,6 +1762,7 @@ export interface Schemas {
 "events/account/webwidget_triggered": WebwidgetTriggered
 "events/bot/conversation_opened": BotConversationOpened
 "events/bot/conversation_resolved": BotConversationResolved
+"events/bot/hook_received": BotHookReceived
 "events/bot/message_created": BotMessageCreated
 "events/bot/message_updated": BotMessageUpdated
 "events/bot/schedule": BotSchedule
@@ -2021,6 +2022,8 @@ export interface Schemas {
 "runtime/action.snooze": SnoozeAction
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
+"runtime/contact-place": ContactPlace
+"runtime/find-or-create-contact": FindOrCreateContact
 "runtime/plugin": PluginManifest
 "runtime/search": Search1
 "runtime/tool-call": ToolCall
@@ -2264,6 +2267,15 @@ name: string
 type: "contact"
 }
 channel: string
+}
+/**
+ * Another system sent a request to a hook of the bot or automation, which gets it as ctx.hook.
+ */
+export interface BotHookReceived {
+event: "hook_received"
+request_id: Id
+hook: Named
+account: Named
 }
 export interface BotConversation {
 id: Id
@@ -5789,6 +5801,26 @@ schema: {
 }
 }
 /**
+ * A contact in an inbox.
+ */
+export interface ContactPlace {
+contact_id: Id
+inbox_id: Id
+status?: ConversationStatus
+[k: string]: unknown
+}
+/**
+ * A contact as another system knows it: by `identifier`, `email` or `phone_number`.
+ */
+export interface FindOrCreateContact {
+identifier?: string
+email?: string
+phone_number?: string
+name?: string
+custom_attributes?: Attributes
+[k: string]: unknown
+}
+/**
  * plugin.json: what a bot package is, what it listens to, what it may do, how it is configured.
  */
 export interface PluginManifest {
@@ -5961,6 +5993,14 @@ handoff_cause?: boolean
  * true: the bot may take requests of other systems, see `hooks`.
  */
 hooks?: boolean
+/**
+ * `write`: the bot may find contacts of the account and create them, with `ctx.contacts.findOrCreate` in `hook_received`.
+ */
+contacts?: "write"
+/**
+ * `write`: the bot may find conversations in its inboxes and begin them, with `ctx.conversations` in `hook_received`.
+ */
+conversations?: "write"
 /**
  * true: the bot may forward its event to the server that its account has set, with `ctx.forward`.
  */

@@ -103,6 +103,7 @@ const table = `
   POST   hooks/:id/rotate                                         200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    hooks/:id/requests                                       200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    hooks/:id/requests/:request_id                           200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   hooks/:id/requests/:request_id/resend                    200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    macros                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    macros/:id                                               200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   macros                                                   201  201 201  201 403 403   404  404  404   401  401  401 401

@@ -17,6 +17,7 @@ import { tellFailing } from '../domain/endpoints/notices.ts';
 import { tellPaused } from '../domain/endpoints/pauses.ts';
 import { finishRecoveries } from '../domain/endpoints/recovery.ts';
 import { finishRenames } from '../domain/labels/renames.ts';
+import { settleHookRequests } from '../domain/hooks/settle.ts';
 import { deleteOldHookRequests } from '../domain/upkeep/hook-requests.ts';
 import { deleteOldEvents, deleteOldRuns } from '../domain/upkeep/retention.ts';
 import { countActivity, deleteOldCounts } from '../domain/upkeep/activity-counts.ts';
@@ -99,6 +100,7 @@ function finishLeftovers(database: Database): Promise<void> {
     tellExhausted,
     sendDigests,
     eraseExcessAnswers,
+    settleHookRequests,
     ...counts,
   ];
   return doAll(works.map((work) => work(database)));

@@ -38,6 +38,14 @@ interface WebhookSubject {
   url: string;
 }
 
+/** A request of another system, which a hook has stored. */
+interface StoredHookRequest {
+  id: number;
+  hook: { id: number; name: string };
+  /** Of the lane: the same for requests that are handled in order. */
+  lane: number;
+}
+
 /** A delivery that was given up. */
 interface ExhaustedDelivery {
   id: number;
@@ -62,6 +70,7 @@ export interface Subject {
   /** Why the service has switched the webhook off. */
   reason?: string;
   exhausted?: ExhaustedDelivery;
+  request?: StoredHookRequest;
   /** Since when the webhook fails, or failed, and how often it did so far. */
   failing?: { since: Date; failures: number };
   /** The contact that a deleted one was merged into. */
@@ -141,6 +150,12 @@ const scheduled: Build = (subject, links) => {
   return { ...botLifecycle(subject, links), name, data, scheduled_at: unixSeconds(at) };
 };
 
+// Its content stays in the row of the request, from which runs read it.
+const hookReceived: Build = ({ request, account }) => {
+  const { id, hook } = need(request);
+  return { request_id: id, hook: { id: hook.id, name: hook.name }, account: need(account) };
+};
+
 /** All events: their audiences and bodies. The schemas of the bodies are in schemas/events/. */
 export const catalog = {
   contact_created: { account: contact },
@@ -162,6 +177,7 @@ export const catalog = {
   conversation_resolved: { bot: botLifecycle },
   sla_breached: { account: breach },
   schedule: { bot: scheduled },
+  hook_received: { bot: hookReceived },
   webhook_disabled: { account: disabledWebhook },
   webhook_failing: { account: failingWebhook },
   webhook_recovered: { account: recoveredWebhook },

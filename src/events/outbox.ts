@@ -8,7 +8,7 @@ import { keep, type KeptSubject } from './formats/told.ts';
 /** Which bot serves the conversation and, if it does not receive the event, why. */
 export interface BotDecision {
   botId: number;
-  chosenBy: 'conversation' | 'inbox';
+  chosenBy: 'conversation' | 'inbox' | 'hook';
   silence: string | null;
 }
 
@@ -61,7 +61,8 @@ export function eventOf(name: EventName, subject: Subject, occasion: Occasion): 
 }
 
 // A deletion event has no foreign key to the deleted row: the cascade would delete the event too.
-function placeOf(name: EventName, { conversation, contact, webhook }: Subject) {
+function placeOf(name: EventName, { conversation, contact, webhook, request }: Subject) {
+  if (request) return { conversationId: null, contactId: null, lane: { kind: 'hook' as const, id: request.lane } };
   if (webhook) return { conversationId: null, contactId: null, lane: { kind: 'webhook' as const, id: webhook.id } };
   const [kind, about] = conversation ? (['conversation', conversation] as const) : (['contact', contact] as const);
   if (!about) throw new Error(`${name} is about neither a conversation nor a contact`);

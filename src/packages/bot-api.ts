@@ -108,6 +108,23 @@ export interface ScheduledEvent extends JsonObject {
   readonly scheduled_at: number;
 }
 
+/** A request of another system, verified as the manifest says. */
+export interface HookRequest {
+  /** The name of the hook in the manifest. */
+  readonly name: string;
+  /** The id of the request in the account. */
+  readonly id: number;
+  /** By name in lower case; those that may hold a secret are `[redacted]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as JSON; null where it is none. */
+  readonly json: unknown;
+  readonly text: string;
+  /** The first value of each field of a form; null for another body. */
+  readonly form: Readonly<Record<string, string>> | null;
+  /** Unix seconds. */
+  readonly received_at: number;
+}
+
 /**
  * The argument of every handler. Its data is a frozen snapshot. Its commands are collected and applied together after
  * the handler has ended: all of them or none.
@@ -266,6 +283,36 @@ export interface ScheduleContext<Config = JsonObject> extends ConversationContex
   readonly event: ScheduledEvent;
 }
 
+/** The context of `hook_received`, which has no conversation: `ctx.reply(text, { conversation_id })`. */
+export interface HookContext<Config = JsonObject> extends Context<Config> {
+  readonly hook: HookRequest;
+  /** Contacts of the account. Needs `permissions.contacts`. */
+  readonly contacts: {
+    /**
+     * Finds the contact with the `identifier`, else the `email`, else the `phone_number`; creates one where there is none.
+     * `const { id } = await ctx.contacts.findOrCreate({ email: 'jo@example.com', name: 'Jo' })`
+     */
+    findOrCreate(contact: {
+      identifier?: string;
+      email?: string;
+      phone_number?: string;
+      name?: string;
+      custom_attributes?: JsonObject;
+    }): Promise<{ id: number }>;
+  };
+  /** Conversations in the inboxes that a bot serves, or an automation has. Needs `permissions.conversations`. */
+  readonly conversations: {
+    /** The contact's newest conversation in the inbox that is not resolved, else a new one. */
+    open(place: { contact_id: number; inbox_id: number }): Promise<{ id: number; status: string }>;
+    /** The contact's newest conversation in the inbox, of a status where one is given; null without any. */
+    find(place: {
+      contact_id: number;
+      inbox_id: number;
+      status?: string;
+    }): Promise<{ id: number; status: string } | null>;
+  };
+}
+
 /** A handler. Its result is ignored; an error that it throws ends the run and gives the conversation to people. */
 export type Handler<Ctx> = (ctx: Ctx) => void | Promise<void>;
 
@@ -284,6 +331,8 @@ export interface Bot<Config = JsonObject> {
     webwidget_triggered?: Handler<ConversationContext<Config>>;
     /** The time of a `ctx.schedule` has come. */
     schedule?: Handler<ScheduleContext<Config>>;
+    /** Another system sent a request to a hook; needs no entry in `events`. */
+    hook_received?: Handler<HookContext<Config>>;
   };
   /** Called when a handler has thrown; may write to the log and do nothing else. */
   onError?: (ctx: Context<Config>, error: unknown) => void | Promise<void>;

@@ -8,6 +8,7 @@ import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import { ApiError } from '../errors.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
+import type { ActingIn } from '../domain/conversations/of-place.ts';
 import { applyActions } from './apply-actions.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
 import { actorOf } from './conduct.ts';
@@ -46,10 +47,14 @@ export class FreeRunner {
   async handle(input: ClaimedEvent, settle: Settle): Promise<void> {
     const { event, found } = input;
     const unheard = found ? found.unfit : 'gone';
+    if (found && isKept(input, found)) return this.#wait(input, settle, found.unfit ?? 'unfit');
     if (!found || unheard !== null) return this.#cancel(input, settle, unheard ?? 'gone');
     const { bot } = found;
     if (event.depth > maxCausationDepth) return this.#refuse(input, settle, found);
-    const run = { ...(await runBot(this.#ports, input, bot)), found };
+    const body = event.name === 'hook_received' ? await this.#readHook(input) : input.body;
+    if (body === null) return this.#cancel(input, settle, 'gone');
+    const author = { actor: authorOf(found, event.depth), acting: actingIn(found) };
+    const run = { ...(await runBot(this.#ports, { ...input, body, author }, bot)), found };
     try {
       await this.#conclude(run, settle);
     } catch (error) {
@@ -126,6 +131,18 @@ export class FreeRunner {
     });
   }
 
+  async #readHook({ account, body }: ClaimedEvent): Promise<string | null> {
+    const event = await this.#ports.readHook?.(account.id, JSON.parse(body) as Record<string, unknown>);
+    return event ? JSON.stringify(event) : null;
+  }
+
+  // Looks again later: the plugin may be repaired, or its quarantine end.
+  #wait(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
+    return this.#transact(input, system, async (tx) => {
+      settle(tx, { state: 'pending', delayMs: unfitDelayMs, errorCode, durationMs: 0 });
+    });
+  }
+
   #cancel(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
     return this.#transact(input, system, async (tx) => {
       settle(tx, { state: 'cancelled', delayMs: 0, errorCode, durationMs: 0 });
@@ -149,6 +166,17 @@ export class FreeRunner {
   #transact(input: BotEvent, actor: Actor, work: (tx: Transaction) => Promise<void>): Promise<void> {
     return transact(this.#options.database, { account: input.account, actor }, work);
   }
+}
+
+const unfitDelayMs = 30_000;
+
+// Senders of hooks do not send again: what they sent waits until its bot can handle it.
+function isKept({ event }: ClaimedEvent, { unfit }: FreeBot): boolean {
+  return event.name === 'hook_received' && unfit !== null;
+}
+
+function actingIn({ bot, isAutomation, inboxIds }: FreeBot): ActingIn {
+  return isAutomation ? { inboxIds } : { botId: bot.id };
 }
 
 /** The author of what a run does; `depth` is that of the event it was called for. */

@@ -19,6 +19,7 @@ export function readReplayable({ account, run, stored }: Replayable): {
   repeater: Repeater;
   recording: Recording;
 } {
+  if (run.isIncomplete) throw notReplayable('The request that this run handled is deleted: it cannot be repeated');
   if (run.erasedAt) throw new ApiError(409, 'run_erased', erased);
   return { ...repeaterOf(run, stored), recording: recordingOf(account, run) };
 }

@@ -7,6 +7,7 @@ import { findFitting } from './fitting-plugin.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import { judgeActions } from '../sandbox/parent/action-batch.ts';
 import type { Permissions, RunResult, Sandbox } from '../sandbox/run.ts';
+import type { Author } from './doors/customers.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
 import { readHistory, type ReadMessages } from './history.ts';
 import { errorOfRun } from './run-error.ts';
@@ -26,6 +27,8 @@ export interface BotEvent {
   /** The event's body as JSON text. */
   body: string;
   attempt: number;
+  /** The author of what its run does, where it has no conversation. */
+  author?: Author;
   /** Earlier attempts that ended with a result. */
   failures: number;
   /** See RunRequest. */
@@ -59,6 +62,8 @@ export interface RunPorts {
   random: Random;
   /** Reads a conversation's latest messages; without it no bot gets any. */
   readMessages?: ReadMessages;
+  /** Adds the content of the request to the body of a `hook_received`; null when it is deleted. */
+  readHook?: (accountId: number, event: Record<string, unknown>) => Promise<Record<string, unknown> | null>;
   /** Ports of `ctx`; a door without a port rejects with `unavailable`. */
   doors?: DoorPorts;
   /** Opens a sealed secret of a bot. */
@@ -135,6 +140,8 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
   return {
     owner: { accountId: account.id, botId, conversationId, contactId },
     permissions,
+    account,
+    author: input.author ?? null,
     now,
     isSystemBot: bot.isSystem ?? false,
     hasServer: bot.hasServer ?? false,

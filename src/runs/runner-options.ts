@@ -1,5 +1,6 @@
 import { readStored, storedBytes } from '../domain/bots/storage.ts';
 import type { Database } from '../postgres/database.ts';
+import { withHookContent } from '../records/hook-content.ts';
 import { findMessages } from '../records/messages/message.ts';
 import type { SandboxLog } from '../sandbox/parent/pool.ts';
 import type { ReplyFileStore } from './reply-files.ts';
@@ -20,10 +21,12 @@ export function runPortsOf(options: RunnerOptions): RunPorts {
   const { database, storageBytes } = options;
   return {
     ...options,
+    readHook: (accountId, event) => withHookContent(database.sql, accountId, event),
     readMessages: ({ accountId, conversationId }, window) =>
       findMessages(database.sql, accountId, conversationId, window),
     doors: {
       ...options.doors,
+      customers: { database },
       storage: {
         read: (place, key, now) => readStored(database.sql, place, key, now),
         used: (place, now) => storedBytes(database.sql, place, now),

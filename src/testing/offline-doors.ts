@@ -24,6 +24,8 @@ export function openOffline(permissions: Permissions, now: number): OfflineDoors
     owner: nowhere,
     permissions,
     now: new Date(now),
+    author: null,
+    account: { id: 1, name: 'Account' },
     isSystemBot: false,
     hasServer: true,
     messageId: null,

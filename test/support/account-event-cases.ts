@@ -55,6 +55,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST hooks': always,
   'DELETE hooks/:id': once,
   'POST hooks/:id/rotate': always,
+  'POST hooks/:id/requests/:request_id/resend': always,
   'POST macros': always,
   'PATCH macros/:id': always,
   'DELETE macros/:id': once,

@@ -136,6 +136,9 @@ export const accountOperations: Record<string, Prepare> = {
   'DELETE hooks/:id': on(newHook),
   'POST hooks/:id/rotate': on(newHook),
   'GET hooks/:id/requests': ({ hook }) => ({ at: { id: hook } }),
+  'POST hooks/:id/requests/:request_id/resend': async ({ maker, hook }) => ({
+    at: { id: hook, request_id: await maker.handledRequest(hook) },
+  }),
   'GET hooks/:id/requests/:request_id': ({ hook, hookRequest }) => ({ at: { id: hook, request_id: hookRequest } }),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),

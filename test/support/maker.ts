@@ -141,6 +141,13 @@ export class Maker {
     return request!.id;
   }
 
+  /** A request that was sent to the hook, and is to be handled. */
+  async handledRequest(hookId: number): Promise<number> {
+    const { url } = await this.call('POST', `hooks/${hookId}/rotate`);
+    const path = new URL(url).pathname;
+    return (await this.app.post(path, { mark: this.mark })).body.id;
+  }
+
   slaPolicy(): Promise<number> {
     return makeSmall(this, 'sla_policies');
   }

@@ -225,6 +225,7 @@ export interface Operations {
   'POST deliveries/:id/resend': { reply: 'resources/delivery' };
   'POST events/ticket': { reply: 'resources/stream-ticket' };
   'POST hooks': { body: 'requests/hook.create'; reply: 'resources/hook' };
+  'POST hooks/:id/requests/:request_id/resend': { reply: 'resources/hook-request' };
   'POST hooks/:id/rotate': { body: 'requests/hook.rotate'; reply: 'resources/hook' };
   'POST inbox_members': { body: 'requests/inbox-members.change'; reply: 'resources/inbox-agents' };
   'POST inboxes': { body: 'requests/inbox.create'; reply: 'resources/inbox' };

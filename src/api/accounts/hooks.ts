@@ -1,10 +1,12 @@
 import { createHook, deleteHook, listHooks, readHook, rotateHook, type HookOwner } from '../../domain/hooks/hooks.ts';
 import {
   listHookRequests,
+  readHandling,
   readHookRequest,
   type HookRequestRow,
   type WholeHookRequest,
 } from '../../domain/hooks/requests.ts';
+import { handleAgain } from '../../domain/endpoints/requested-deliveries.ts';
 import { invalid } from '../../errors.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import type { Services } from '../../http/route/call.ts';
@@ -136,5 +138,21 @@ export const hookRoutes = [
     { reply: 'resources/whole-hook-request', record: true, role: 'agent' },
     async ({ sql, account, params }) =>
       presentWhole(await readHookRequest(sql, { accountId: account.id, hookId: params.id, id: params.request_id })),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/requests/:request_id/resend`, 'Handle a request of a hook again'],
+    {
+      reply: 'resources/hook-request',
+      role: 'administrator',
+      errors: [409],
+      description: 'The plugin gets the same request once more. Refused (409) for a request that was not accepted.',
+    },
+    async ({ account, params, transact }) => {
+      const place = { accountId: account.id, hookId: params.id, id: params.request_id };
+      return transact(async (tx) => {
+        await handleAgain(tx, await readHandling(tx.sql, place));
+        return presentRequest(await readHookRequest(tx.sql, place));
+      });
+    },
   ),
 ];

@@ -11,8 +11,8 @@ export interface NewEvent {
   /** References to rows that delete the event with them (ON DELETE CASCADE); null where the event tells of that deletion. */
   conversationId: number | null;
   contactId: number | null;
-  /** The conversation, contact or webhook whose events are delivered in order. */
-  lane: { kind: 'conversation' | 'contact' | 'webhook'; id: number };
+  /** The conversation, contact, webhook or key of a hook whose events are delivered in order. */
+  lane: { kind: 'conversation' | 'contact' | 'webhook' | 'hook'; id: number };
   inboxId: number | null;
   sequence: number | null;
   depth: number;

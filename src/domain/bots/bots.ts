@@ -13,7 +13,7 @@ import { createRow, deleteRows, listPage, lockOne, readOne, save, update, type P
 
 /** Events that webhook bots may receive: all that the catalogue has for bots, except calls that only plugins schedule. */
 const webhookBotEvents = Object.entries(catalog).flatMap(([name, entry]) =>
-  'bot' in entry && name !== 'schedule' ? [name] : [],
+  'bot' in entry && name !== 'schedule' && name !== 'hook_received' ? [name] : [],
 );
 
 // Automations have lists of their own.

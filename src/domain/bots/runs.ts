@@ -1,6 +1,7 @@
 import { notFound } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
+import { withHookContent } from '../../records/hook-content.ts';
 import { readConversation, visibleConversations } from '../conversations/access.ts';
 import type { BotRun } from './run-records.ts';
 
@@ -19,6 +20,8 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
   createdAt: Date;
   /** When its content was deleted with a message; null for never. */
   erasedAt: Date | null;
+  /** The request that it handled is deleted. */
+  isIncomplete?: true;
 }
 
 /** Which runs of a list are wanted: `since` inclusive, `until` exclusive; those behind `after`. */
@@ -140,7 +143,10 @@ export async function readRun(sql: Sql, accountId: number, actor: Actor, id: num
   if (!row) throw notFound('Run');
   if (row.conversation_id !== null) await readConversation(sql, accountId, actor, row.conversation_id);
   else if (actor.kind !== 'user') throw notFound('Run');
-  return toRun(row);
+  const run = toRun(row);
+  if (run.event.name !== 'hook_received') return run;
+  const body = await withHookContent(sql, accountId, run.event.body);
+  return body ? { ...run, event: { ...run.event, body } } : { ...run, isIncomplete: true };
 }
 
 interface Listing {

@@ -70,6 +70,17 @@ export async function resend(tx: Transaction, id: number, onlyWebhook: number | 
 }
 
 /**
+ * Has a plugin handle a request of a hook again, as `resend` does. Errors: 404; 409 while it is being handled.
+ */
+export async function handleAgain(tx: Transaction, id: number): Promise<void> {
+  const [isFree, original] = await Promise.all([takeTurn(tx.sql, id), findOriginal(tx.sql, tx.account.id, id)]);
+  if (!original) throw notFound('Delivery');
+  if (!isFree) throw refused('delivery_running', 'Another request is resending this delivery at this moment');
+  await makeAgain(tx, original);
+  tx.announce('committed', dueAt(original.endpoint, tx.account.id));
+}
+
+/**
  * Makes many deliveries of an endpoint again, each like `resend`, in the order of the ids. The caller has locked the endpoint,
  * which is on. Returns how many were made; the others are refused.
  */

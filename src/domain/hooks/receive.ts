@@ -7,7 +7,9 @@ import { momentOrNull, type Sql } from '../../postgres/sql.ts';
 export interface FoundHook {
   id: number;
   account: { id: number; name: string };
-  botId: number;
+  owner: { kind: 'agent_bot' | 'automation'; id: number };
+  /** The name of the handler. */
+  name: string;
   /** Null while the plugin has no running version, or none with this handler. */
   handler: HookHandler | null;
   /** The secrets of the bot, sealed. */
@@ -20,6 +22,8 @@ interface HookRow {
   account_id: number;
   account_name: string;
   agent_bot_id: number;
+  owner_kind: 'agent_bot' | 'automation';
+  handler_name: string;
   handler: Parameters<typeof readHookHandler>[0] | null;
   secrets: Readonly<Record<string, string>>;
   last_received_at: string | null;
@@ -28,7 +32,7 @@ interface HookRow {
 /** Returns the hook that a token leads to; null for a token that is unknown or has expired. */
 export async function findHook(sql: Sql, tokenHash: Buffer, now: Date): Promise<FoundHook | null> {
   const [row] = await sql<HookRow>(
-    `SELECT h.id, h.account_id, a.name AS account_name, h.agent_bot_id, b.secrets, h.last_received_at,
+    `SELECT h.id, h.account_id, a.name AS account_name, h.agent_bot_id, h.owner_kind, h.handler AS handler_name, b.secrets, h.last_received_at,
        v.manifest::json -> 'hooks' -> h.handler AS handler
      FROM hook_tokens t JOIN hooks h ON h.account_id = t.account_id AND h.id = t.hook_id
      JOIN accounts a ON a.id = h.account_id JOIN agent_bots b ON b.id = h.agent_bot_id
@@ -40,7 +44,8 @@ export async function findHook(sql: Sql, tokenHash: Buffer, now: Date): Promise<
     ? {
         id: row.id,
         account: { id: row.account_id, name: row.account_name },
-        botId: row.agent_bot_id,
+        owner: { kind: row.owner_kind, id: row.agent_bot_id },
+        name: row.handler_name,
         handler: row.handler && readHookHandler(row.handler),
         secrets: row.secrets,
         lastReceivedAt: momentOrNull(row.last_received_at),
@@ -65,9 +70,11 @@ export interface StoredRequest {
 }
 
 const seenEveryMs = 60_000;
+/** Hexadecimal digits of a lane's number: 52 bits. */
+const laneDigits = 13;
 
 /**
- * Stores a request once: of one whose id was stored before, only that it came again. Answers the id of the request that is
+ * Stores a request once, and says hook_received to the owner of the hook: of one whose id was stored before, only that it came again. Answers the id of the request that is
  * stored.
  */
 export async function storeHookRequest(tx: Transaction, hook: FoundHook, request: HookRequest): Promise<StoredRequest> {
@@ -88,13 +95,38 @@ export async function storeHookRequest(tx: Transaction, hook: FoundHook, request
       request.body,
     ],
   );
-  if (stored) return { id: stored.id, isDuplicate: false };
+  if (stored) {
+    await sayReceived(tx, hook, { id: stored.id, key: request.key });
+    return { id: stored.id, isDuplicate: false };
+  }
   const [first] = await tx.sql<{ id: number }>(
     'SELECT id FROM hook_requests WHERE account_id = $1 AND hook_id = $2 AND request_hash = $3',
     [hook.account.id, hook.id, hash],
   );
   const id = await keepFacts(tx, hook, { outcome: 'duplicate', reason: null, bytes: request.body.length });
   return { id: first?.id ?? id, isDuplicate: true };
+}
+
+// A refused signature has no event. The flush draws the event's id.
+async function sayReceived(
+  tx: Transaction,
+  { id: hookId, name, owner, account }: FoundHook,
+  { id, key }: { id: number; key: string | null },
+): Promise<void> {
+  const request = { id, hook: { id: hookId, name }, lane: key === null ? id : laneOf(hookId, key) };
+  const isBot = owner.kind === 'agent_bot';
+  const decision = isBot ? ({ botId: owner.id, chosenBy: 'hook', silence: null } as const) : null;
+  tx.record('hook_received', { request, account }, decision, isBot ? null : owner.id);
+  await tx.flush();
+  await tx.sql(`UPDATE hook_requests SET event_id = currval('events_id_seq') WHERE account_id = $1 AND id = $2`, [
+    account.id,
+    id,
+  ]);
+}
+
+// Two keys of the same number are handled in order as if they were one.
+function laneOf(hookId: number, key: string): number {
+  return Number.parseInt(createHash('sha256').update(`${hookId} ${key}`).digest('hex').slice(0, laneDigits), 16);
 }
 
 // A row that each request changed would have them wait for each other.

@@ -1,4 +1,5 @@
-import { notFound } from '../../errors.ts';
+import { eventState, lastDelivery } from '../../deliveries/log/event-state.ts';
+import { ApiError, notFound } from '../../errors.ts';
 import { moment, type Sql } from '../../postgres/sql.ts';
 import type { Page } from '../small-rows.ts';
 
@@ -28,9 +29,10 @@ interface Row extends Omit<HookRequestRow, 'receivedAt' | 'runId'> {
 
 const perPage = 25;
 
+const ofEvent = { accountId: 'r.account_id', eventId: 'r.event_id' };
 /** Columns of a request `r`: its state is that of the delivery of its event that was requested last. */
-const columns = `r.id, r.received_at, r.outcome, r.reason, r.bytes, r.key, CASE WHEN r.outcome = 'accepted' THEN 'waiting' END AS state,
-  NULL::bigint AS run_id`;
+const columns = `r.id, r.received_at, r.outcome, r.reason, r.bytes, r.key, CASE WHEN r.outcome = 'accepted' THEN ${eventState(ofEvent)} END AS state,
+  (SELECT b.id FROM bot_runs b WHERE b.account_id = r.account_id AND b.event_id = r.event_id ORDER BY b.id DESC LIMIT 1) AS run_id`;
 const ofHook = 'FROM hook_requests r WHERE r.account_id = $1 AND r.hook_id = $2';
 
 /** Returns one page of the requests of a hook, newest first. */
@@ -73,4 +75,21 @@ function toRequest({
   state,
 }: Row): HookRequestRow {
   return { id, receivedAt: moment(receivedAt), outcome, reason, bytes, key, state, runId };
+}
+
+/**
+ * Returns the delivery by which a request is handled, to be made again. Errors: 404; 409 for a request that was not accepted, since
+ * nothing of it is kept.
+ */
+export async function readHandling(
+  sql: Sql,
+  { accountId, hookId, id }: { accountId: number; hookId: number; id: number },
+): Promise<number> {
+  const [row] = await sql<{ outcome: string; delivery_id: number | null }>(
+    `SELECT r.outcome, ${lastDelivery(ofEvent)} AS delivery_id ${ofHook} AND r.id = $3`,
+    [accountId, hookId, id],
+  );
+  if (!row) throw notFound('Request');
+  if (row.outcome === 'accepted' && row.delivery_id !== null) return row.delivery_id;
+  throw new ApiError(409, 'not_kept', 'Nothing of this request is kept: it cannot be handled again');
 }

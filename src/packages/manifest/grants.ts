@@ -17,6 +17,8 @@ export interface GrantedPermissions {
   readonly forward?: boolean;
   readonly tools?: boolean;
   readonly handoff_cause?: boolean;
+  readonly contacts?: 'write';
+  readonly conversations?: 'write';
 }
 
 /** A single right of a plugin. */
@@ -70,6 +72,8 @@ const switches = {
   schedule: 'Have itself called later',
   forward: 'Forward its events whole, with everything about the customer, to a server that the account sets',
   tools: 'Call the tools that the account sets for it, at hosts that the account has approved',
+  contacts: 'Find and create contacts of the account, for requests of other systems',
+  conversations: 'Find and begin conversations in its inboxes, for requests of other systems',
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 

@@ -1,5 +1,6 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
+import { customerDoors, type Author, type CustomerPorts } from './customers.ts';
 import { digestDoors } from './digests.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
@@ -24,6 +25,7 @@ export interface DoorPorts {
   knowledge?: KnowledgePorts;
   tools?: ToolPorts;
   burst?: BurstPorts;
+  customers?: CustomerPorts;
   /** How often the bot has replied in the present session of the conversation. */
   replies?: (place: { accountId: number; botId: number; conversationId: number }) => Promise<number>;
 }
@@ -32,6 +34,9 @@ export interface DoorPorts {
 export interface DoorRun {
   owner: StorageOwner;
   permissions: Permissions;
+  /** The author of what it does outside of conversations, in the account; null for a run within one. */
+  author: Author | null;
+  account: { id: number; name: string };
   now: Date;
   /** The customer's message that the run is for; null for another event. */
   messageId: number | null;
@@ -93,6 +98,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       ...storage.calls,
       fetch,
       ...digestDoors(run),
+      ...customerDoors(run, ports.customers),
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),

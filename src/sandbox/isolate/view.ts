@@ -71,5 +71,6 @@ export function viewOf(event: Fields, handler: string): Fields {
     contact: handler.startsWith('contact_') ? pick(event, contactFields) : contactOf(event, given),
     inbox: fieldsAt(event, 'inbox') ?? (inboxId === undefined ? null : { id: inboxId }),
     account: fieldsAt(event, 'account'),
+    ...(handler === 'hook_received' ? { hook: fieldsAt(event, 'hook') } : {}),
   };
 }

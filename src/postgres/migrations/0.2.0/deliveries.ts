@@ -43,7 +43,7 @@ export const deliveries = `
     DROP CONSTRAINT lanes_endpoint_kind_check,
     ADD CONSTRAINT lanes_endpoint_kind_check CHECK (endpoint_kind IN ('webhook', 'bot', 'automation')),
     DROP CONSTRAINT lanes_subject_kind_check,
-    ADD CONSTRAINT lanes_subject_kind_check CHECK (subject_kind IN ('conversation', 'contact', 'webhook', 'bot')),
+    ADD CONSTRAINT lanes_subject_kind_check CHECK (subject_kind IN ('conversation', 'contact', 'webhook', 'bot', 'hook')),
     DROP CONSTRAINT lanes_subject_unique,
     ADD CONSTRAINT lanes_subject_unique UNIQUE (account_id, subject_kind, subject_id, endpoint_kind, endpoint_id, side);
   CREATE INDEX lanes_due ON lanes (endpoint_kind, is_side, endpoint_id, account_id, due_at) WHERE due_at IS NOT NULL;

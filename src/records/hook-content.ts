@@ -1,0 +1,81 @@
+import type { Sql } from '../postgres/sql.ts';
+import { moment } from '../postgres/sql.ts';
+import { unixSeconds } from '../lib/unix-time.ts';
+
+/** A request as a plugin gets it: `ctx.hook`. */
+interface HookContent {
+  name: string;
+  id: number;
+  headers: Record<string, string>;
+  json: unknown;
+  text: string;
+  form: Record<string, string> | null;
+  received_at: number;
+}
+
+interface Row {
+  headers: [name: string, value: string][];
+  body: Buffer;
+  received_at: string;
+}
+
+interface HookEvent {
+  request_id: number;
+  hook: { id: number; name: string };
+}
+
+/**
+ * Returns the body of a `hook_received` with the content of its request as `hook`; null when the request is deleted. The text
+ * is the same each time: runs are repeated with it.
+ */
+export async function withHookContent(
+  sql: Sql,
+  accountId: number,
+  event: Record<string, unknown>,
+): Promise<Record<string, unknown> | null> {
+  const { request_id: id, hook } = event as unknown as HookEvent;
+  const [row] = await sql<Row>(
+    `SELECT headers, body, received_at FROM hook_requests WHERE account_id = $1 AND id = $2 AND outcome = 'accepted'`,
+    [accountId, id],
+  );
+  return row ? { ...event, hook: contentOf(row, { id, name: hook.name }) } : null;
+}
+
+function contentOf(
+  { headers, body, received_at: receivedAt }: Row,
+  { id, name }: { id: number; name: string },
+): HookContent {
+  const text = body.toString();
+  const fields = headersOf(headers);
+  const type = (fields['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  const isForm = type === 'application/x-www-form-urlencoded';
+  return {
+    name,
+    id,
+    headers: fields,
+    json: isForm ? null : jsonOf(text),
+    text,
+    form: isForm ? formOf(text) : null,
+    received_at: unixSeconds(moment(receivedAt)),
+  };
+}
+
+function headersOf(headers: Row['headers']): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of headers) values.set(name, values.has(name) ? `${values.get(name)}, ${value}` : value);
+  return Object.fromEntries(values);
+}
+
+function formOf(text: string): Record<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) if (!values.has(name)) values.set(name, value);
+  return Object.fromEntries(values);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

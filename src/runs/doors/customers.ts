@@ -1,0 +1,68 @@
+import { findOrCreateContact } from '../../domain/contacts/find-or-create.ts';
+import { findInPlace, openInPlace, type ActingIn } from '../../domain/conversations/of-place.ts';
+import { ApiError } from '../../errors.ts';
+import { transact, type Actor } from '../../events/transaction.ts';
+import type { Database } from '../../postgres/database.ts';
+import { findProblems, type SchemaName, type Shape } from '../../schemas.ts';
+import { ForbiddenCall, type HostCall, type Permissions } from '../../sandbox/run.ts';
+import { DoorError, UnavailableError } from './errors.ts';
+
+/** Contacts and conversations for plugins: what they find or begin is committed at once, and found again by a repeated run. */
+export interface CustomerPorts {
+  database: Database;
+}
+
+/** The author of what a run does, and where it may. */
+export interface Author {
+  actor: Actor;
+  acting: ActingIn;
+}
+
+interface Visit {
+  account: { id: number; name: string };
+  permissions: Permissions;
+  /** Null for a run within a conversation, which has its contact. */
+  author: Author | null;
+}
+
+type Work<Name extends SchemaName> = (input: Shape<Name>, author: Author, database: Database) => Promise<unknown>;
+
+/** The calls behind `ctx.contacts` and `ctx.conversations`. */
+export function customerDoors(visit: Visit, ports: CustomerPorts | undefined): Readonly<Record<string, HostCall>> {
+  const { account, permissions, author } = visit;
+  const door =
+    <Name extends SchemaName>(permission: 'contacts' | 'conversations', schema: Name, work: Work<Name>): HostCall =>
+    async (input) => {
+      if (permissions[permission] !== 'write')
+        throw new ForbiddenCall(`The manifest does not ask for \`permissions.${permission}\``);
+      if (!author || !ports) throw new UnavailableError(permission);
+      const [problem] = findProblems(schema, input);
+      if (problem) throw new DoorError('invalid_input', problem.message);
+      return work(input as Shape<Name>, author, ports.database).catch(toDoorError);
+    };
+  return {
+    'contacts.findOrCreate': door('contacts', 'runtime/find-or-create-contact', async (input, { actor }, database) => {
+      const known = {
+        identifier: input.identifier ?? null,
+        email: input.email ?? null,
+        phoneNumber: input.phone_number ?? null,
+        name: input.name ?? null,
+        customAttributes: input.custom_attributes ?? {},
+      };
+      const { id } = await transact(database, { account, actor }, (tx) => findOrCreateContact(tx, known));
+      return { id };
+    }),
+    'conversations.open': door('conversations', 'runtime/contact-place', async (input, { actor, acting }, database) => {
+      const place = { contactId: input.contact_id, inboxId: input.inbox_id };
+      return transact(database, { account, actor }, (tx) => openInPlace(tx, acting, place));
+    }),
+    'conversations.find': door('conversations', 'runtime/contact-place', async (input, { acting }, database) => {
+      const place = { contactId: input.contact_id, inboxId: input.inbox_id, status: input.status ?? null };
+      return findInPlace(database.sql, { accountId: account.id, acting }, place);
+    }),
+  };
+}
+
+function toDoorError(error: unknown): never {
+  throw error instanceof ApiError ? new DoorError(error.code, error.message) : error;
+}
