@@ -46,10 +46,9 @@ export class FreeRunner {
   /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
   async handle(input: ClaimedEvent, settle: Settle): Promise<void> {
     const { event, found } = input;
-    const unheard = found ? found.unfit : 'gone';
-    if (found && isKept(input, found)) return this.#wait(input, settle, found.unfit ?? 'unfit');
-    if (!found || unheard !== null) return this.#cancel(input, settle, unheard ?? 'gone');
-    const { bot } = found;
+    if (!found) return this.#cancel(input, settle, 'gone');
+    const { bot, unfit } = found;
+    if (unfit !== null) return this.#passOver(input, settle, unfit);
     if (event.depth > maxCausationDepth) return this.#refuse(input, settle, found);
     const body = event.name === 'hook_received' ? await this.#readHook(input) : input.body;
     if (body === null) return this.#cancel(input, settle, 'gone');
@@ -136,8 +135,9 @@ export class FreeRunner {
     return event ? JSON.stringify(event) : null;
   }
 
-  // Looks again later: the plugin may be repaired, or its quarantine end.
-  #wait(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
+  // Senders of hooks do not send again: what they sent waits, since the plugin may be repaired, or its quarantine end.
+  #passOver(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
+    if (input.event.name !== 'hook_received') return this.#cancel(input, settle, errorCode);
     return this.#transact(input, system, async (tx) => {
       settle(tx, { state: 'pending', delayMs: unfitDelayMs, errorCode, durationMs: 0 });
     });
@@ -169,11 +169,6 @@ export class FreeRunner {
 }
 
 const unfitDelayMs = 30_000;
-
-// Senders of hooks do not send again: what they sent waits until its bot can handle it.
-function isKept({ event }: ClaimedEvent, { unfit }: FreeBot): boolean {
-  return event.name === 'hook_received' && unfit !== null;
-}
 
 function actingIn({ bot, isAutomation, inboxIds }: FreeBot): ActingIn {
   return isAutomation ? { inboxIds } : { botId: bot.id };

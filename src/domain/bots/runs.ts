@@ -145,8 +145,8 @@ export async function readRun(sql: Sql, accountId: number, actor: Actor, id: num
   else if (actor.kind !== 'user') throw notFound('Run');
   const run = toRun(row);
   if (run.event.name !== 'hook_received') return run;
-  const body = await withHookContent(sql, accountId, run.event.body);
-  return body ? { ...run, event: { ...run.event, body } } : { ...run, isIncomplete: true };
+  const whole = await withHookContent(sql, accountId, run.event.body);
+  return whole ? { ...run, event: { ...run.event, body: whole } } : { ...run, isIncomplete: true };
 }
 
 interface Listing {
