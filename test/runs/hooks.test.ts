@@ -15,12 +15,19 @@ const shop = {
   permissions: { hooks: true, contacts: 'write', conversations: 'write', conversation: ['reply', 'note'] },
 };
 const order = {
-  on: { hook_received: 'if (ctx.hook.json.fails) throw new Error("poison"); ctx.log.info(ctx.hook.text, { form: ctx.hook.form });' },
+  on: {
+    hook_received:
+      'if (ctx.hook.json.fails) throw new Error("poison"); ctx.log.info(ctx.hook.text, { form: ctx.hook.form });',
+  },
   events: [],
   hooks: { any: { verify: 'none', id: '/id', key: '/key' } },
   permissions: { hooks: true },
 };
-const bare = { ...shop, on: { hook_received: 'await ctx.contacts.findOrCreate({ identifier: "x" });' }, permissions: { hooks: true } };
+const bare = {
+  ...shop,
+  on: { hook_received: 'await ctx.contacts.findOrCreate({ identifier: "x" });' },
+  permissions: { hooks: true },
+};
 
 interface Listed {
   id: number;
@@ -41,7 +48,8 @@ describe('runs of hooks', function () {
   // Replays every run first: each is identical.
   after(() => house.close());
 
-  const listed = async (hook: number): Promise<Listed[]> => (await house.app.get(`hooks/${hook}/requests`)).body.payload;
+  const listed = async (hook: number): Promise<Listed[]> =>
+    (await house.app.get(`hooks/${hook}/requests`)).body.payload;
   const settled = (hook: number, count: number): Promise<Listed[]> =>
     house.app.eventually(async () => {
       const found = (await listed(hook)).filter(({ outcome }) => outcome === 'accepted');

@@ -134,12 +134,16 @@ const counted: Invariant = {
       OR count(a.id) <> d.attempt - CASE WHEN d.lease_token IS NULL THEN 0 ELSE 1 END`,
 };
 
+// A request of a hook that was resent is handled once more.
 const answered: Invariant = {
   id: 'L8',
   name: 'a bot acts on an event once at most',
   text: `
-    SELECT account_id, event_id, agent_bot_id, count(*) AS runs FROM bot_runs WHERE outcome = 'ok'
-    GROUP BY account_id, event_id, agent_bot_id HAVING count(*) > 1`,
+    SELECT account_id, event_id, agent_bot_id, runs FROM (
+      SELECT account_id, event_id, agent_bot_id, count(*) AS runs FROM bot_runs WHERE outcome = 'ok'
+      GROUP BY account_id, event_id, agent_bot_id HAVING count(*) > 1) r
+    WHERE runs > 1 + (SELECT count(*) FROM deliveries d WHERE d.account_id = r.account_id AND d.event_id = r.event_id
+      AND d.endpoint_kind <> 'webhook' AND d.endpoint_id = r.agent_bot_id AND d.trigger = 'resend' AND NOT d.forwarded)`,
 };
 
 const separate: Invariant = {

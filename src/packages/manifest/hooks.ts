@@ -93,6 +93,7 @@ export function findHookProblems(
 function problemsOf(place: string, { verify, secret, verifyToken }: HookHandler): string[] {
   const isOpen = verify === 'none';
   return [
+    ...(verify === 'sns' ? [`\`${place}\`: requests of Amazon SNS cannot be verified yet`] : []),
     ...(isOpen && secret !== null ? [`\`${place}\` has a \`secret\`, but \`verify\` is \`none\``] : []),
     ...(!isOpen && secret === null ? [`\`${place}\` needs a \`secret\` for \`verify: "${verify}"\``] : []),
     ...(verifyToken !== null && verify !== 'meta' ? [`\`${place}\`: \`verify_token\` is for \`meta\` only`] : []),
