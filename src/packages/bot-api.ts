@@ -9,13 +9,14 @@ import type {
   CustomerWords,
   FetchAnswer,
   FetchOptions,
+  HookFields,
   KnowledgeBase,
   LanguageModel,
   Moment,
   Sender,
   Store,
 } from './bot-doors.ts';
-import type { ReplyOptions } from './rich-replies.ts';
+import type { HandoffCause, Priority, ReplyOptions } from './rich-replies.ts';
 
 export type * from './bot-doors.ts';
 export type * from './rich-replies.ts';
@@ -96,33 +97,11 @@ export interface Handoff {
   priority?: Priority;
 }
 
-/** Why a bot may say that it hands off; the other reasons are the service's to give. */
-export type HandoffCause = 'keyword' | 'max_exchanges' | 'requested_by_model' | 'model_failed' | 'no_answer' | 'budget';
-
-export type Priority = 'urgent' | 'high' | 'medium' | 'low';
-
 /** The name, the data and the time of `ctx.schedule`, in the event `schedule`. */
 export interface ScheduledEvent extends JsonObject {
   readonly name: string;
   readonly data: unknown;
   readonly scheduled_at: number;
-}
-
-/** A request of another system, verified as the manifest says. */
-export interface HookRequest {
-  /** The name of the hook in the manifest. */
-  readonly name: string;
-  /** The id of the request in the account. */
-  readonly id: number;
-  /** By name in lower case; those that may hold a secret are `[redacted]`. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body as JSON; null where it is none. */
-  readonly json: unknown;
-  readonly text: string;
-  /** The first value of each field of a form; null for another body. */
-  readonly form: Readonly<Record<string, string>> | null;
-  /** Unix seconds. */
-  readonly received_at: number;
 }
 
 /**
@@ -284,34 +263,7 @@ export interface ScheduleContext<Config = JsonObject> extends ConversationContex
 }
 
 /** The context of `hook_received`, which has no conversation: `ctx.reply(text, { conversation_id })`. */
-export interface HookContext<Config = JsonObject> extends Context<Config> {
-  readonly hook: HookRequest;
-  /** Contacts of the account. Needs `permissions.contacts`. */
-  readonly contacts: {
-    /**
-     * Finds the contact with the `identifier`, else the `email`, else the `phone_number`; creates one where there is none.
-     * `const { id } = await ctx.contacts.findOrCreate({ email: 'jo@example.com', name: 'Jo' })`
-     */
-    findOrCreate(contact: {
-      identifier?: string;
-      email?: string;
-      phone_number?: string;
-      name?: string;
-      custom_attributes?: JsonObject;
-    }): Promise<{ id: number }>;
-  };
-  /** Conversations in the inboxes that a bot serves, or an automation has. Needs `permissions.conversations`. */
-  readonly conversations: {
-    /** The contact's newest conversation in the inbox that is not resolved, else a new one. */
-    open(place: { contact_id: number; inbox_id: number }): Promise<{ id: number; status: string }>;
-    /** The contact's newest conversation in the inbox, of a status where one is given; null without any. */
-    find(place: {
-      contact_id: number;
-      inbox_id: number;
-      status?: string;
-    }): Promise<{ id: number; status: string } | null>;
-  };
-}
+export type HookContext<Config = JsonObject> = Context<Config> & HookFields;
 
 /** A handler. Its result is ignored; an error that it throws ends the run and gives the conversation to people. */
 export type Handler<Ctx> = (ctx: Ctx) => void | Promise<void>;

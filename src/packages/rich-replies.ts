@@ -57,3 +57,8 @@ export interface ReplyOptions {
   /** Fields of the message for programs; also `items`, in place of `input_select` and `cards`. */
   content_attributes?: Record<string, unknown>;
 }
+
+/** Why a bot may say that it hands off; the other reasons are the service's to give. */
+export type HandoffCause = 'keyword' | 'max_exchanges' | 'requested_by_model' | 'model_failed' | 'no_answer' | 'budget';
+
+export type Priority = 'urgent' | 'high' | 'medium' | 'low';
