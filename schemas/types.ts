@@ -1457,6 +1457,21 @@ export type InvitationAccepted = (Page | NewAccess)
  */
 export type Page = string
 /**
+ * An agent, and the link that accepts the invitation where it could not be mailed.
+ */
+export type InvitedAgent = (AccountRecordShape & PersonShape & {
+role: ("administrator" | "agent")
+availability: ("online" | "busy" | "offline")
+/**
+ * The same as `availability`.
+ */
+availability_status: ("online" | "busy" | "offline")
+/**
+ * Null where it was mailed, or may not be shown: then it is in the log of the service.
+ */
+invitation_link: (string | null)
+})
+/**
  * A colour-coded tag of conversations.
  */
 export type Label = (AccountRecordShape & {
@@ -1853,6 +1868,8 @@ export interface Schemas {
 "requests/message.update": UpdateMessage
 "requests/message.with-files": SendMessageWithFiles
 "requests/page.query": PageQuery
+"requests/password.change": SetThePassword
+"requests/password.remove": RemoveThePassword
 "requests/platform-account.create": CreateAccount
 "requests/platform-account.update": UpdateAccount
 "requests/platform-user.create": CreateUser
@@ -1863,6 +1880,7 @@ export interface Schemas {
 "requests/report.activity.query": ActivityReportQuery
 "requests/run.list.query": ListRunsQuery
 "requests/search.query": SearchQuery
+"requests/sign-in-link.request": RequestASignInLink
 "requests/sign-in": SignIn
 "requests/sla-policy.create": CreateSLAPolicy
 "requests/sla-policy.update": UpdateSLAPolicy
@@ -1952,6 +1970,7 @@ export interface Schemas {
 "resources/inbox-with-identity-secret": InboxWithIdentitySecret
 "resources/inbox": Inbox
 "resources/invitation-accepted": InvitationAccepted
+"resources/invited-agent": InvitedAgent
 "resources/label-list": LabelList
 "resources/label": Label
 "resources/ledger": Ledger
@@ -1979,11 +1998,14 @@ export interface Schemas {
 "resources/run-replay": ReplayedRun
 "resources/run": Run
 "resources/search": Search
+"resources/security": SecurityOfAProfile
 "resources/sent-file-list": SentFileList
 "resources/sent-file": SentFile
 "resources/sent-transcript": SentTranscript
 "resources/service": Service
 "resources/shared-webhook": SharedWebhook
+"resources/sign-in-link": SignInLink
+"resources/sign-in-methods": SignInMethods
 "resources/sign-in": SignIn1
 "resources/signing-secret-list": SigningSecrets
 "resources/single-contact": SingleContact
@@ -3783,6 +3805,25 @@ content_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
+ * The new password, and the present one where there is one.
+ */
+export interface SetThePassword {
+password: string
+/**
+ * Not needed where there is none, nor within 15 minutes of a sign-in by a link.
+ */
+current_password?: string
+}
+/**
+ * The present password.
+ */
+export interface RemoveThePassword {
+/**
+ * Not needed within 15 minutes of a sign-in by a link.
+ */
+current_password?: string
+}
+/**
  * What makes an account.
  */
 export interface CreateAccount {
@@ -3885,7 +3926,17 @@ q: string
 [k: string]: unknown
 }
 /**
- * What proves who signs in: an access token of a person, or a link of `npx switchboard console-link`.
+ * Where the link goes, if a person has the address.
+ */
+export interface RequestASignInLink {
+email: string
+/**
+ * `password` opens the page that sets a new password.
+ */
+purpose?: ("sign_in" | "password")
+}
+/**
+ * What proves who signs in: an access token of a person, a sign-in link, or an e-mail address and a password.
  */
 export interface SignIn {
 access_token?: string
@@ -3893,6 +3944,8 @@ access_token?: string
  * The text behind `#link=` in the link.
  */
 link?: string
+email?: string
+password?: string
 }
 /**
  * What makes an SLA policy: a name, and at least one promise.
@@ -5385,6 +5438,19 @@ messages: Message[]
 }
 }
 /**
+ * How the person signs in.
+ */
+export interface SecurityOfAProfile {
+/**
+ * Null without a password.
+ */
+password_changed_at: NullableUnixTime
+/**
+ * Whether a change takes the present password.
+ */
+needs_current_password: boolean
+}
+/**
  * A page of files of messages, newest first.
  */
 export interface SentFileList {
@@ -5441,6 +5507,25 @@ token: string
  */
 url: string
 expires_at: UnixTime
+}
+/**
+ * Where a sign-in link of an agent went.
+ */
+export interface SignInLink {
+/**
+ * `mail` to the agent's address; `answer`: the link is in this answer only; `log` of the service, where it would open other accounts too.
+ */
+sent_by: ("mail" | "answer" | "log")
+link: (string | null)
+}
+/**
+ * How people can sign in here.
+ */
+export interface SignInMethods {
+/**
+ * Whether links are sent by mail.
+ */
+email_link: boolean
 }
 /**
  * Who is signed in in a browser, and until when.

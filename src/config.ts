@@ -47,6 +47,10 @@ const limits = {
   llmEmbeddingChanges: 3,
   /** Passages of an account whose embeddings a search compares: of more, those of the articles that were changed last. */
   llmEmbeddingPassages: 50_000,
+  /** Passwords that a process compares at the same time, each in 32 MB and one of Node's four threads. */
+  passwordsInFlight: 2,
+  /** Passwords that wait for it; further ones are refused (503). */
+  passwordQueue: 40,
   /** Forms with files of one account that a process has in memory; of several, one is left to its agents. */
   uploadsPerAccount: 5,
   /** Forms with files of widgets and of clients of inboxes, in all accounts together. */

@@ -36,6 +36,8 @@ import { reportRoutes } from './accounts/reports.ts';
 import { runRoutes } from './accounts/bots/runs.ts';
 import { servingBotRoutes } from './accounts/bots/serving-bots.ts';
 import { searchRoutes } from './accounts/conversations/search.ts';
+import { securityRoutes } from './accounts/people/security.ts';
+import { signInLinkRoutes } from './service/sign-in-links.ts';
 import { signInRoutes } from './service/sign-in.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/people/teams.ts';
@@ -83,6 +85,8 @@ export const routes: readonly Route[] = [
   ...reportRoutes,
   ...profileRoutes,
   ...signInRoutes,
+  ...signInLinkRoutes,
+  ...securityRoutes,
   ...platformAccountRoutes,
   ...platformUserRoutes,
   ...platformBotRoutes,

@@ -17,6 +17,8 @@ const AccessTokenSchema = defineEntity({
     expiresAt: p.datetime().nullable(),
     /** The browser's name for itself at a sign-in; null for other tokens. */
     userAgent: p.text().nullable(),
+    /** How the person proved who it is; null for other tokens. */
+    signedInBy: p.text().$type<'token' | 'link' | 'password' | 'invitation' | 'oidc'>().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
   },
 });

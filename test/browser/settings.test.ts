@@ -145,13 +145,13 @@ describe('the settings in the console', function () {
     const { headers } = await addPerson(app, { name: 'Katherine' });
     const agent = await signedIn(browser, app, headers.api_access_token, '/console/settings/agents');
     const links = await agent.page.getByRole('navigation', { name: 'Console' }).getByRole('link').allTextContents();
-    expect(links).to.include('Agents').and.not.include('Access token');
+    expect(links).to.include('Agents').and.include('Access token').and.not.include('Account');
     await agent.page.getByRole('button', { name: 'Edit Katherine' }).click();
     await agent.page.getByLabel('Availability').selectOption('busy');
     await agent.page.getByRole('button', { name: 'Save' }).click();
     await agent.page.getByRole('row', { name: /Katherine.*Busy/ }).waitFor();
     expect(await agent.page.getByRole('button', { name: 'Invite an agent' }).count()).to.equal(0);
-    await agent.page.goto(`${app.url}/console/settings/tokens`);
+    await agent.page.goto(`${app.url}/console/settings/account`);
     await agent.page.getByText('Only administrators can open this page').waitFor();
     agent.expectNoProblems();
     await agent.close();

@@ -168,6 +168,7 @@ export const accountOperations: Record<string, Prepare> = {
     return { body: { name, email: `${name.toLowerCase().replaceAll(' ', '.')}@example.com`, role: 'agent' } };
   },
   'POST agents/:id/resend_invitation': on(newInvitee),
+  'POST agents/:id/sign_in_link': on(newAgent),
   'PATCH agents/:id': on(newAgent, () => ({ availability: 'busy' })),
   // The member changes its own availability.
   'PATCH agents/:id#own': ({ member }) => ({ at: { id: member.id }, body: { availability: 'busy' } }),

@@ -16,6 +16,10 @@ export const outerEvents: Record<string, EventCase[]> = {
     { as: 'member', request: (_, world) => signInOf(world, 'member'), says: [], again: 'refused' },
   ],
   'POST /sign_in': always,
+  'POST /sign_in/links': always,
+  'POST /api/v1/profile/password': always,
+  'DELETE /api/v1/profile/password': always,
+  'DELETE /api/v1/profile/sign_ins': always,
   'DELETE /sign_in': always,
   'POST /invitations/:token': once,
 

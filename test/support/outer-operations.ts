@@ -19,6 +19,7 @@ async function make(world: World, what: string, fields: object = {}): Promise<nu
   return answer.body.id;
 }
 
+const password = 'charlie has a long one';
 const profile = () => ({ name: 'Charlie', email: `charlie.${(made += 1)}@example.com` });
 const server = { name: 'Charlie', outgoing_url: 'https://127.0.0.1:9/' };
 
@@ -103,6 +104,12 @@ export const outerOperations: Record<string, Prepare> = {
   // With the administrator's present token: its reset is one of these requests.
   'POST /sign_in': (_, world) => ({ body: { access_token: world.headersOf('administrator')['api_access_token'] } }),
   'DELETE /sign_in': nothing,
+  'GET /sign_in/methods': nothing,
+  'POST /sign_in/links': () => ({ body: { email: profile().email } }),
+  'GET /api/v1/profile/security': nothing,
+  'POST /api/v1/profile/password': () => ({ body: { password, current_password: password } }),
+  'DELETE /api/v1/profile/password': () => ({ body: { current_password: password } }),
+  'DELETE /api/v1/profile/sign_ins': nothing,
   'GET /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'POST /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'GET /healthz': nothing,

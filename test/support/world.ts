@@ -220,7 +220,9 @@ export class World {
   }
 
   static async build(options: TestAppOptions = {}): Promise<World> {
-    const config = { widgetSessionsPerMinute: 0, ...options.config };
+    // Nothing listens there: mail goes nowhere, and links are in no answer.
+    const mail = { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'desk@example.com' };
+    const config = { widgetSessionsPerMinute: 0, ...mail, ...options.config };
     const app = await TestApp.start({ engine: false, ...options, config });
     const administrator = await addPerson(app, { name: 'Alpha keeper', role: 'administrator' });
     const elsewhere = await addAccount(app, 'Bravo');

@@ -1,4 +1,4 @@
-import { createCall, type Reply } from '../shared/call.ts';
+import { createCall, type Body, type Reply } from '../shared/call.ts';
 import { Live } from '../shared/live.ts';
 import { Store } from '../shared/store.ts';
 import { tellTabs, watchTabs } from '../shared/tabs.ts';
@@ -107,7 +107,7 @@ function isFinal(error: unknown): boolean {
 }
 
 /** Signs in; a refusal is shown on the page for signing in. */
-export async function signIn(proof: { access_token: string } | { link: string }): Promise<void> {
+export async function signIn(proof: Body<'POST /sign_in'>): Promise<void> {
   try {
     enter(await call('POST /sign_in', { body: proof }));
     tellTabs();

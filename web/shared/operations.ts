@@ -3,6 +3,8 @@
 /** The operations of the API, each with its schemas. */
 export interface Operations {
   'DELETE /api/v1/profile/access_tokens/:id': { reply: 'resources/empty' };
+  'DELETE /api/v1/profile/password': { body: 'requests/password.remove'; reply: 'resources/empty' };
+  'DELETE /api/v1/profile/sign_ins': { reply: 'resources/empty' };
   'DELETE /platform/api/v1/accounts/:id': { reply: 'resources/empty' };
   'DELETE /platform/api/v1/accounts/:id/account_users': { body: 'requests/account-user.delete'; reply: 'resources/empty' };
   'DELETE /platform/api/v1/agent_bots/:id': { reply: 'resources/empty' };
@@ -35,6 +37,7 @@ export interface Operations {
   'GET /api/v1/accounts/:account_id': { reply: 'resources/account' };
   'GET /api/v1/profile': { reply: 'resources/profile' };
   'GET /api/v1/profile/access_tokens': { reply: 'resources/access-token-list' };
+  'GET /api/v1/profile/security': { reply: 'resources/security' };
   'GET /healthz': { reply: 'resources/health' };
   'GET /openapi.json': { reply: 'resources/openapi' };
   'GET /platform/api/v1/accounts': { query: 'requests/page.query'; reply: 'resources/platform-account-list' };
@@ -57,6 +60,7 @@ export interface Operations {
   'GET /public/api/v1/inboxes/:identifier/messages': { query: 'requests/message.list.query'; reply: 'resources/widget-message-list' };
   'GET /readyz': { reply: 'resources/health' };
   'GET /sign_in': { reply: 'resources/sign-in' };
+  'GET /sign_in/methods': { reply: 'resources/sign-in-methods' };
   'GET agent_bots': { query: 'requests/page.query'; reply: 'resources/agent-bot-list' };
   'GET agent_bots/:id': { reply: 'resources/agent-bot' };
   'GET agent_bots/:id/deliveries': { query: 'requests/delivery.list.query'; reply: 'resources/delivery-list' };
@@ -159,6 +163,7 @@ export interface Operations {
   'PATCH teams/:id': { body: 'requests/team.update'; reply: 'resources/team' };
   'PATCH teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/agent-list' };
   'PATCH webhooks/:id': { body: 'requests/webhook.update'; reply: 'resources/webhook' };
+  'POST /api/v1/profile/password': { body: 'requests/password.change'; reply: 'resources/empty' };
   'POST /api/v1/profile/reset_access_token': { reply: 'resources/profile-with-token' };
   'POST /invitations/:token': { query: 'requests/invitation.accept.query'; reply: 'resources/invitation-accepted' };
   'POST /platform/api/v1/accounts': { body: 'requests/platform-account.create'; reply: 'resources/platform-account' };
@@ -184,6 +189,7 @@ export interface Operations {
   'POST /public/api/v1/inboxes/:identifier/sessions': { body: 'requests/widget-session.create'; reply: 'resources/widget-session' };
   'POST /public/api/v1/inboxes/:identifier/update_last_seen': { reply: 'resources/widget-conversation' };
   'POST /sign_in': { body: 'requests/sign-in'; reply: 'resources/sign-in' };
+  'POST /sign_in/links': { body: 'requests/sign-in-link.request'; reply: 'resources/empty' };
   'POST actions/contact_merge': { body: 'requests/contact.merge'; reply: 'resources/contact' };
   'POST agent_bots': { body: 'requests/agent-bot.create'; reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/calls': { body: 'requests/bot.call'; reply: 'resources/bot-call' };
@@ -198,8 +204,9 @@ export interface Operations {
   'POST agent_bots/:id/retry': { reply: 'resources/retried-deliveries' };
   'POST agent_bots/:id/test': { body: 'requests/endpoint.test'; reply: 'resources/delivery' };
   'POST agent_bots/:id/try': { body: 'requests/bot.try'; reply: 'resources/bot-trial' };
-  'POST agents': { body: 'requests/agent.create'; reply: 'resources/agent' };
-  'POST agents/:id/resend_invitation': { reply: 'resources/agent' };
+  'POST agents': { body: 'requests/agent.create'; reply: 'resources/invited-agent' };
+  'POST agents/:id/resend_invitation': { reply: 'resources/invited-agent' };
+  'POST agents/:id/sign_in_link': { reply: 'resources/sign-in-link' };
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
   'POST bulk_actions': { body: 'requests/conversation.bulk-action'; reply: 'resources/conversation-bulk-action' };

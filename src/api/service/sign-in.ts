@@ -1,11 +1,33 @@
 import { findPrincipal } from '../../domain/people/identity.ts';
-import { signIn, signOut } from '../../domain/people/sign-ins.ts';
+import { findPasswordByAddress, signInByPassword, wrongPassword } from '../../domain/people/passwords.ts';
+import { signIn, signOut, type NewSignIn, type Proven } from '../../domain/people/sign-ins.ts';
+import { checkTries } from '../../domain/people/wrong-tries.ts';
+import { invalid } from '../../errors.ts';
+import type { Browser } from '../../http/route/admission/browser.ts';
 import { doors } from '../../http/route/admission/doors.ts';
+import type { Services } from '../../http/route/call.ts';
 import { hashToken, newToken } from '../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
+import type { Shape } from '../../schemas.ts';
 import { presentProfile } from '../accounts/people/profile.ts';
 
 const path = '/sign_in';
+
+/** A sign-in for the browser, as long as the settings say. */
+export function newSignIn({ random, signInMs }: Services, browser: Browser, now: Date): NewSignIn {
+  const expiresAt = new Date(now.getTime() + signInMs);
+  return { token: newToken('sign-in', random), expiresAt, userAgent: browser.userAgent };
+}
+
+type Proofs = Proven | { email: string; password: string };
+
+function proofOf({ access_token: accessToken, link, email, password }: Shape<'requests/sign-in'>): Proofs {
+  const given = [accessToken, link, email].filter((proof) => proof !== undefined);
+  if (given.length !== 1)
+    throw invalid('', 'proof', 'Send one of these: `access_token`, `link`, or `email` with `password`');
+  if (email !== undefined) return { email, password: password ?? '' };
+  return link === undefined ? { accessToken: accessToken ?? '' } : { link };
+}
 
 /** The sign-in of a person in a browser. */
 export const signInRoutes = [
@@ -32,18 +54,33 @@ export const signInRoutes = [
       status: 201,
       errors: [401, 403, 410],
       description:
-        'The answer sets a cookie by which the pages of this service act for the person, until it expires, the person signs out, or the access token is reset.',
+        'The answer sets a cookie by which the pages of this service act for the person, until it expires, the person signs out, or the access token is reset. Ten wrong passwords in 15 minutes lock the password for 15 minutes (429).',
     },
-    async ({ services, browser, body, sql, now, transact }) => {
-      browser.refuseOthers();
-      const token = newToken('sign-in', services.random);
-      const expiresAt = new Date(now.getTime() + services.signInMs);
-      const { link, access_token: accessToken = '' } = body;
-      const proven = link === undefined ? { accessToken } : { link };
-      await transact((tx) => signIn(tx, proven, { token, expiresAt, userAgent: browser.userAgent }));
-      const principal = await findPrincipal(sql, hashToken(token));
-      browser.keep(token, expiresAt, now);
-      return { profile: principal && (await presentProfile(sql, principal)), expires_at: unixSeconds(expiresAt) };
+    {
+      prepare: async ({ services: { passwords, secretBox }, browser, body, read, now }) => {
+        browser.refuseOthers();
+        const proof = proofOf(body);
+        if (!('email' in proof)) return { proof, compared: null };
+        const stored = await read(async (sql) => {
+          const found = await findPasswordByAddress(sql, proof.email, secretBox);
+          await checkTries(sql, found, now);
+          return found;
+        });
+        return { proof, compared: { stored, isMatch: await passwords.matches(stored.hash, proof.password) } };
+      },
+      handle: async ({ services, browser, sql, now, transact }, { proof, compared }) => {
+        const made = newSignIn(services, browser, now);
+        if ('email' in proof) {
+          const isIn = compared !== null && (await transact((tx) => signInByPassword(tx, compared, made)));
+          if (!isIn) throw wrongPassword();
+        } else await transact((tx) => signIn(tx, proof, made));
+        const principal = await findPrincipal(sql, hashToken(made.token));
+        browser.keep(made.token, made.expiresAt, now);
+        return {
+          profile: principal && (await presentProfile(sql, principal)),
+          expires_at: unixSeconds(made.expiresAt),
+        };
+      },
     },
   ),
   doors.open(

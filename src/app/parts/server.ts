@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../../api/index.ts';
+import { plainPageFiles } from '../../api/service/plain-page.ts';
 import { docsFiles } from '../../api/service/docs.ts';
 import { serveChatwoot } from '../../compat/chatwoot/serve.ts';
 import { receiverEndpoint, receiverUrl } from '../../demo/endpoint.ts';
@@ -7,6 +8,7 @@ import type { ReceiverServer } from '../../demo/receiver-server.ts';
 import { servePlay } from '../../demo/serve-play.ts';
 import { readLedger, type Ledger } from '../../deliveries/log/ledger.ts';
 import type { Questions } from '../../domain/articles/embeddings/questions.ts';
+import { PasswordHashes } from '../../domain/people/password-hashes.ts';
 import { Identities } from '../../domain/people/remembered-identities.ts';
 import { WaitingBytes } from '../../domain/hooks/waiting-bytes.ts';
 import { ApiError } from '../../errors.ts';
@@ -84,6 +86,7 @@ export function createServer(
         callAsBot,
         secretBox,
         random,
+        passwords: new PasswordHashes(random, { inFlight: config.passwordsInFlight, queue: config.passwordQueue }),
         ...mailOf(mailer, config),
         signInMs: config.signInHours * 3_600_000,
         holdAttempts: config.holdAttempts,
@@ -138,7 +141,7 @@ function metricsOf(
 function mailOf(
   mailer: Mailer,
   { rateLimitPerMinute }: Config,
-): Pick<OutsideServices, 'mail' | 'mailText' | 'countTranscript'> {
+): Pick<OutsideServices, 'mail' | 'mailText' | 'sendsMail' | 'countTranscript'> {
   const transcripts = new RateLimit('transcripts', rateLimitPerMinute > 0 ? transcriptsPerMinute : 0);
   return {
     mail: (tx, mail) => tx.afterCommit(() => mailer.send(mail)),
@@ -146,6 +149,7 @@ function mailOf(
       tx.afterCommit(() => mailer.tell(mail));
       return mailer.sends;
     },
+    sendsMail: mailer.sends,
     countTranscript: (accountId) => transcripts.take(accountId),
   };
 }
@@ -186,9 +190,10 @@ function pagesOf(
   };
   const receive = (mounted: MountOptions) => receiveHooks(mounted, hooks);
   const serve = config.role === 'engine' ? [] : [serveAttachments, receive];
-  if (!server) return { files: docsFiles, serve };
+  const files = [...docsFiles, ...plainPageFiles];
+  if (!server) return { files, serve };
   const url = receiverUrl(receiverEndpoint(config.secretKey));
-  return { files: docsFiles, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
+  return { files, serve: [...serve, (mounted) => servePlay({ server, url, mounted })] };
 }
 
 function uploadsOf(config: Config): Pick<ServerOptions, 'uploads' | 'arrivals'> {

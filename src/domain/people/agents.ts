@@ -3,7 +3,7 @@ import { forbidden, invalid, notFound } from '../../errors.ts';
 import type { Actor, Transaction } from '../../events/transaction.ts';
 import { checkRoom, readOne, save, update } from '../small-rows.ts';
 import { moment, type Sql } from '../../postgres/sql.ts';
-import { closeInvitations, invite } from './invitations.ts';
+import { closeInvitations, invite, type InvitationLink } from './invitations.ts';
 import { lockAccount, lockSeat, makeSeat } from './seats.ts';
 
 /** An agent as shown within the account; `id` is the seat's. */
@@ -105,27 +105,27 @@ export async function insertAgent(tx: Transaction, userId: number, { role, avail
 }
 
 /**
- * Creates an agent for an e-mail address, and an invitation with `token`. Does not look for a user with the address, so that
+ * Creates an agent for an e-mail address, and an invitation with a link. Does not look for a user with the address, so that
  * the answer cannot tell whether the address is known in other accounts. Errors: 422 for the address of another agent of
  * the account, and when the account has too many agents; 429 after too many invitations.
  */
-export async function createAgent(tx: Transaction, input: NewAgent, token: string): Promise<AgentProfile> {
+export async function createAgent(tx: Transaction, input: NewAgent, link: InvitationLink): Promise<AgentProfile> {
   await lockAccount(tx);
   await checkAgentRoom(tx);
   const userId = await makeSeat(tx, input);
   if (userId === null) throw invalid('/email', 'unique', 'An agent of this account has this e-mail address');
   await insertAgent(tx, userId, input);
-  await invite(tx, userId, token);
+  await invite(tx, userId, link);
   return readAgent(tx.sql, tx.account.id, userId);
 }
 
 /** Invites an agent again; earlier links become void. Errors: 404, 422 when the invitation has been accepted, 429. */
-export async function inviteAgain(tx: Transaction, userId: number, token: string): Promise<AgentProfile> {
+export async function inviteAgain(tx: Transaction, userId: number, link: InvitationLink): Promise<AgentProfile> {
   await lockAccount(tx);
   const agent = await readAgent(tx.sql, tx.account.id, userId);
   if (agent.confirmed) throw invalid('', 'confirmed', 'This agent has already accepted the invitation');
   await closeInvitations(tx, userId);
-  await invite(tx, userId, token);
+  await invite(tx, userId, link);
   return agent;
 }
 

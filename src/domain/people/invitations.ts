@@ -4,6 +4,7 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { hashToken, looksForged } from '../../lib/secrets/tokens.ts';
+import { openSignIn, type NewSignIn } from './sign-ins.ts';
 import { findOrCreatePerson, grantFirstToken } from './users.ts';
 import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
 
@@ -13,8 +14,14 @@ const keptMs = 30 * 24 * hourMs;
 /** Invitations per account and hour, which are limited since they go to addresses that did not ask for them. */
 const maxInvitationsPerHour = 20;
 
+/** The token of an invitation's link; `mailed`: the link goes to the invited address only. */
+export interface InvitationLink {
+  token: string;
+  mailed: boolean;
+}
+
 /** Creates an invitation to a seat; `token` accepts it within 7 days. The caller holds the account's lock. Errors: 429. */
-export async function invite(tx: Transaction, userId: number, token: string): Promise<void> {
+export async function invite(tx: Transaction, userId: number, { token, mailed }: InvitationLink): Promise<void> {
   await checkRate(tx);
   await forgetOld(tx);
   const accountId = tx.account.id;
@@ -22,6 +29,7 @@ export async function invite(tx: Transaction, userId: number, token: string): Pr
     accountId,
     userId,
     tokenHash: hashToken(token),
+    mailed,
     expiresAt: new Date(tx.now.getTime() + lifetimeMs),
     createdAt: tx.now,
   });
@@ -64,6 +72,7 @@ export async function closeInvitations(tx: Transaction, userId: number): Promise
 export interface OpenInvitation {
   account: { id: number; name: string };
   seat: Seat;
+  mailed: boolean;
 }
 
 interface OpenRow {
@@ -72,6 +81,7 @@ interface OpenRow {
   id: number;
   name: string;
   email: string;
+  mailed: boolean;
   closed: boolean;
   expired: boolean;
 }
@@ -85,7 +95,7 @@ export async function findInvitation(sql: Sql, token: string, now: Date): Promis
   const [row] = looksForged(token)
     ? []
     : await sql<OpenRow>(
-        `SELECT i.account_id, a.name AS account_name, s.id, s.name, s.email,
+        `SELECT i.account_id, a.name AS account_name, s.id, s.name, s.email, i.mailed,
            i.closed_at IS NOT NULL OR s.person_id IS NOT NULL OR s.left_at IS NOT NULL AS closed, i.expires_at <= $2 AS expired
          FROM invitations i JOIN accounts a ON a.id = i.account_id
          JOIN seats s ON s.account_id = i.account_id AND s.id = i.user_id
@@ -98,10 +108,14 @@ export async function findInvitation(sql: Sql, token: string, now: Date): Promis
   return {
     account: { id: row.account_id, name: row.account_name },
     seat: { id: row.id, name: row.name, email: row.email },
+    mailed: row.mailed,
   };
 }
 
-/** An accepted invitation; `granted`: whether the request's access token was granted. */
+/** What who accepts gets: an access token, or a sign-in in the browser. */
+type Entrance = { accessToken: string } | { signIn: NewSignIn };
+
+/** An accepted invitation; `granted`: whether the request's access token, or its sign-in, was granted. */
 export interface AcceptedInvitation extends OpenInvitation {
   granted: boolean;
 }
@@ -109,31 +123,47 @@ export interface AcceptedInvitation extends OpenInvitation {
 async function accept(
   tx: Transaction,
   seatId: number,
-  { token, accessToken }: { token: string; accessToken: string },
+  { token, entrance }: { token: string; entrance: Entrance },
 ): Promise<AcceptedInvitation> {
   await lockAccount(tx);
   await lockSeat(tx, seatId);
   // Read again after waiting for the locks: it may have been accepted or withdrawn meanwhile.
   const invitation = await findInvitation(tx.sql, token, tx.now);
   const { seat } = invitation;
+  const isKnown = await hasOtherAccess(tx.sql, seat.email);
   const personId = await findOrCreatePerson(tx.sql, seat, tx.now);
   await takeSeat(tx, seat.id, personId);
   await closeInvitations(tx, seat.id);
   // Only a first token: with a second one, a reader of the person's mail could enter the person's other accounts.
-  const granted = await grantFirstToken(tx.sql, personId, accessToken, tx.now);
+  if ('accessToken' in entrance)
+    return { ...invitation, granted: await grantFirstToken(tx.sql, personId, entrance.accessToken, tx.now) };
+  // A link that others may have seen must not open what the person has elsewhere.
+  const granted = invitation.mailed || !isKnown;
+  if (granted) await openSignIn(tx.sql, personId, { ...entrance.signIn, by: 'invitation', now: tx.now });
   return { ...invitation, granted };
+}
+
+// Called before the seat is taken.
+async function hasOtherAccess(sql: Sql, email: string): Promise<boolean> {
+  const rows = await sql(
+    `SELECT FROM users u WHERE lower(u.email) = lower($1) AND (u.platform_admin
+       OR EXISTS (SELECT FROM seats WHERE person_id = u.id AND left_at IS NULL)
+       OR EXISTS (SELECT FROM access_tokens WHERE user_id = u.id))`,
+    [email],
+  );
+  return rows.length > 0;
 }
 
 /**
  * Accepts the invitation of the token: the person with the invited address, created if necessary, becomes an agent of the
- * account. `accessToken` is granted to a person who holds no token; existing tokens stay valid. Errors: 404, 410, 422 for
- * who works in the account already.
+ * account. An access token is granted to a person who has no way in yet; existing ones stay valid. A sign-in is granted to
+ * who got the link by mail, and to who has no access elsewhere. Errors: 404, 410, 422 for who works in the account already.
  */
 export async function acceptInvitation(
   transact: Transact<OuterTransaction>,
   sql: Sql,
-  { token, accessToken, now }: { token: string; accessToken: string; now: Date },
+  { token, entrance, now }: { token: string; entrance: Entrance; now: Date },
 ): Promise<AcceptedInvitation> {
   const { account, seat } = await findInvitation(sql, token, now);
-  return transact((tx) => accept(tx.in(account), seat.id, { token, accessToken }));
+  return transact((tx) => accept(tx.in(account), seat.id, { token, entrance }));
 }

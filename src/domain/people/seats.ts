@@ -110,16 +110,20 @@ export async function leaveSeat(tx: Transaction, seatId: number): Promise<number
   return seat?.person_id ?? null;
 }
 
+const waysIn = ['access_tokens', 'passwords', 'sign_in_links'];
+
 /**
- * Deletes the access tokens of those persons who have no account left and are no platform administrators. The persons' rows
- * are locked: a person who takes a seat elsewhere at the same time gets a new token there.
+ * Deletes the access tokens, passwords and links of those persons who have no account left and are no platform administrators.
+ * The persons' rows are locked: a person who takes a seat elsewhere at the same time gets a new token there.
  */
 export async function revokeIdleTokens(sql: Sql, personIds: readonly number[]): Promise<void> {
   const people = [personIds];
   await sql('SELECT FROM users WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE', people);
-  await sql(
-    `DELETE FROM access_tokens k USING users u WHERE u.id = k.user_id AND u.id = ANY ($1) AND NOT u.platform_admin
-       AND NOT EXISTS (SELECT FROM seats WHERE person_id = u.id AND left_at IS NULL)`,
-    people,
-  );
+  for (const table of waysIn) {
+    await sql(
+      `DELETE FROM ${table} k USING users u WHERE u.id = k.user_id AND u.id = ANY ($1) AND NOT u.platform_admin
+         AND NOT EXISTS (SELECT FROM seats WHERE person_id = u.id AND left_at IS NULL)`,
+      people,
+    );
+  }
 }

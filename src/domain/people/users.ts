@@ -75,11 +75,16 @@ export async function grantToken(sql: Sql, userId: number, token: string, now: D
   await createRow(sql, AccessToken, { userId, tokenHash: hashToken(token), lastFour: lastFour(token), createdAt: now });
 }
 
-/** Grants a user a first access token; false when the user has one. The caller holds the lock of the user's row. */
+/**
+ * Grants a user a first access token; false when the user has one, or another way in. The caller holds the lock of the user's
+ * row.
+ */
 export async function grantFirstToken(sql: Sql, userId: number, token: string, now: Date): Promise<boolean> {
   const held = await countRows(sql, AccessToken, { userId, expiresAt: null });
-  if (held === 0) await grantToken(sql, userId, token, now);
-  return held === 0;
+  const passwords = await sql('SELECT FROM passwords WHERE user_id = $1', [userId]);
+  const isFirst = held === 0 && passwords.length === 0;
+  if (isFirst) await grantToken(sql, userId, token, now);
+  return isFirst;
 }
 
 /**

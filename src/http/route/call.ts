@@ -3,6 +3,7 @@ import type { Identity, Principal } from '../../domain/people/identity.ts';
 import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
 import type { ImportBounds } from '../../domain/articles/import-file.ts';
+import type { PasswordHashes } from '../../domain/people/password-hashes.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversations/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
@@ -29,7 +30,9 @@ export interface Services {
   secretBox: SecretBox;
   random: Random;
   /** Sends a mail after the transaction has committed. */
-  mail: (tx: Transaction, mail: Mail) => void;
+  mail: (tx: OuterTransaction, mail: Mail) => void;
+  /** Whether there is a mail server. */
+  sendsMail: boolean;
   /** Sends a mail without a link so; whether there is a mail server that could. */
   mailText: (tx: Transaction, mail: Omit<Mail, 'link'>) => boolean;
   /** The open streams of events. */
@@ -61,6 +64,7 @@ export interface OutsideServices extends Services {
   outbound: OutboundHttp;
   /** Counts a transcript that the account has sent. Errors: 429. */
   countTranscript: (accountId: number) => Promise<void>;
+  passwords: PasswordHashes;
   /** Where files of messages are kept. */
   attachments: AttachmentStore;
   /** Reads a plugin that somebody uploads. */

@@ -51,6 +51,10 @@ const { Router: KoaRouter } = createRequire(import.meta.url)('@koa/router') as {
 // The JSON of cacheable replies, which are always the same object.
 const written = new WeakMap<object, string>();
 
+// Pages that are replies have a style sheet and forms, and no script.
+const pagePolicy =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
 /** The name of a route's layer in the router. */
 export function layerName({ method, path }: Route): string {
   return `${method} ${path}`;
@@ -231,7 +235,10 @@ async function handle(
   if (options.checkReplies) assertShape(route.contract.reply, reply);
   const links = traits.paged ? pageLinks(reply, ctx.path, ctx.querystring) : null;
   if (links) ctx.set('link', links);
-  if (typeof reply === 'string') ctx.type = 'html';
+  if (typeof reply === 'string') {
+    ctx.type = 'html';
+    ctx.set('content-security-policy', pagePolicy);
+  }
   return { status, body: write(reply, route.contract), replayed: false };
 }
 

@@ -137,7 +137,7 @@ describe('people whom another account knows', () => {
       const account = { id: 1, name: 'Account' };
       return transact(app.app.database, { account, actor: system }, (tx) => {
         const sql = watched(tx.sql);
-        return statementsOf(sql, () => createAgent(Object.assign(tx, { sql }), input, token));
+        return statementsOf(sql, () => createAgent(Object.assign(tx, { sql }), input, { token, mailed: true }));
       });
     };
     // Statements of entities contain their values.

@@ -119,12 +119,14 @@ interface TextProps extends Omit<FieldProps, 'children'> {
   /** Lines of a larger field. */
   rows?: number;
   required?: boolean;
+  /** The browser's name for the value that it may fill in. */
+  autocomplete?: string;
 }
 
 /** A field for text. */
-export function TextField({ value, onChange, type = 'text', rows, required, ...field }: TextProps) {
+export function TextField({ value, onChange, type = 'text', rows, required, autocomplete, ...field }: TextProps) {
   // As an object, since Preact has other types of attributes for each `type`.
-  const attributes: object = rows === undefined ? { type, required } : { rows, required };
+  const attributes: object = rows === undefined ? { type, required, autocomplete } : { rows, required };
   return (
     <Field {...field}>
       {(control) =>

@@ -1,11 +1,14 @@
 import { deleteAgent } from '../../../domain/people/agent-removal.ts';
 import { createAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../../../domain/people/agents.ts';
+import type { Principal } from '../../../domain/people/identity.ts';
+import { grantLinkToAgent, mayBeShown } from '../../../domain/people/sign-in-links.ts';
 import type { Transaction } from '../../../events/transaction.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Services } from '../../../http/route/call.ts';
 import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
+import { addressOf, linkMail, newLink } from '../../service/sign-in-links.ts';
 import type { Shape } from '../../../schemas.ts';
 
 const base = '/api/v1/accounts/:account_id/agents';
@@ -27,11 +30,18 @@ export function presentAgent(agent: AgentProfile): Shape<'resources/agent'> {
   };
 }
 
-function sendInvitation(
-  { mail, publicUrl }: Services,
+interface Invited {
+  agent: AgentProfile;
+  token: string;
+  principal: Principal;
+}
+
+/** Mails the invitation; returns its link where it cannot be mailed and the inviter may see it. */
+async function sendInvitation(
+  { mail, publicUrl, sendsMail }: Services,
   tx: Transaction,
-  { agent, token }: { agent: AgentProfile; token: string },
-): void {
+  { agent, token, principal }: Invited,
+): Promise<string | null> {
   const { account, actor } = tx;
   const link = `${publicUrl()}/invitations/${token}`;
   mail(tx, {
@@ -47,6 +57,12 @@ If you do not know why you got this mail, there is nothing you need to do.
 `,
     link,
   });
+  if (sendsMail) return null;
+  return principal.platformAdmin || (await mayBeShown(tx.sql, null)) ? link : null;
+}
+
+function linkOf({ sendsMail }: Services, token: string) {
+  return { token, mailed: sendsMail };
 }
 
 export const agentRoutes = [
@@ -59,31 +75,57 @@ export const agentRoutes = [
     ['POST', base, 'Create an agent'],
     {
       body: 'requests/agent.create',
-      reply: 'resources/agent',
+      reply: 'resources/invited-agent',
       role: 'administrator',
       status: 201,
       description:
-        'An invitation goes to the e-mail address, at most 20 an hour. The agent is listed and can be assigned at once, and is in once it is accepted.',
+        'An invitation goes to the e-mail address, at most 20 an hour. Without a mail server its link is in the answer, if the caller is a platform administrator or this is the only account. The agent is listed and can be assigned at once, and is in once it is accepted.',
     },
-    async ({ services, body, transact }) => {
+    async ({ services, principal, body, transact }) => {
       const { name, email, role, availability = 'online' } = body;
       const token = newToken('invitation', services.random);
       return transact(async (tx) => {
-        const agent = await createAgent(tx, { name, email, role, availability }, token);
-        sendInvitation(services, tx, { agent, token });
-        return presentAgent(agent);
+        const agent = await createAgent(tx, { name, email, role, availability }, linkOf(services, token));
+        const link = await sendInvitation(services, tx, { agent, token, principal });
+        return { ...presentAgent(agent), invitation_link: link };
       });
     },
   ),
   doors.account(
     ['POST', `${base}/:id/resend_invitation`, 'Resend the invitation of an agent'],
-    { reply: 'resources/agent', role: 'administrator', description: 'The link that was sent before is void then.' },
-    async ({ services, params, transact }) => {
+    {
+      reply: 'resources/invited-agent',
+      role: 'administrator',
+      description: 'The link that was sent before is void then.',
+    },
+    async ({ services, principal, params, transact }) => {
       const token = newToken('invitation', services.random);
       return transact(async (tx) => {
-        const agent = await inviteAgain(tx, params.id, token);
-        sendInvitation(services, tx, { agent, token });
-        return presentAgent(agent);
+        const agent = await inviteAgain(tx, params.id, linkOf(services, token));
+        const link = await sendInvitation(services, tx, { agent, token, principal });
+        return { ...presentAgent(agent), invitation_link: link };
+      });
+    },
+  ),
+  doors.account(
+    ['POST', `${base}/:id/sign_in_link`, 'Send an agent a sign-in link'],
+    {
+      reply: 'resources/sign-in-link',
+      role: 'administrator',
+      keyed: false,
+      description:
+        'The link works once and within 15 minutes; it goes to the address of the person. Without a mail server it is in the answer, if it opens nothing but this account or the caller is a platform administrator.',
+    },
+    async ({ services, principal, params, transact }) => {
+      const { random, secretBox, sendsMail } = services;
+      const token = newLink(random);
+      return transact(async (tx) => {
+        const person = await grantLinkToAgent(tx, { agentId: params.id, link: token }, secretBox);
+        const link = addressOf(services, token);
+        if (!sendsMail && (principal.platformAdmin || (await mayBeShown(tx.sql, person.id))))
+          return { sent_by: 'answer' as const, link };
+        services.mail(tx, linkMail(person, link));
+        return { sent_by: sendsMail ? ('mail' as const) : ('log' as const), link: null };
       });
     },
   ),

@@ -2,28 +2,22 @@ import { acceptInvitation, findInvitation } from '../../../domain/people/invitat
 import { doors } from '../../../http/route/admission/doors.ts';
 import { escapeHtml } from '../../../lib/text/escape-html.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
+import { plainPage } from '../../service/plain-page.ts';
+import { newSignIn } from '../../service/sign-in.ts';
 
 const path = '/invitations/:token';
 
-function page(title: string, content: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>
-<body>
-<h1>${escapeHtml(title)}</h1>
-${content}
-</body>
-</html>
-`;
-}
-
-function welcome(accountName: string, accessToken: string | null): string {
-  const access =
-    accessToken === null
-      ? '<p>The API access token that you have opens this account too from now on.</p>'
-      : `<p>This is your API access token. It is shown only this once, so keep it now:</p>
-<p><code>${escapeHtml(accessToken)}</code></p>`;
-  return page(`Welcome to ${accountName}`, access);
+function welcome(accountName: string, isSignedIn: boolean): string {
+  const title = `Welcome to ${accountName}`;
+  if (isSignedIn)
+    return plainPage({
+      title,
+      next: '/console',
+      content: '<p>You are signed in.</p>\n<a class="button" href="/console">Open the console</a>',
+    });
+  const content = `<p>You joined ${escapeHtml(accountName)}. You already have access elsewhere: sign in as usual.</p>
+<a class="button" href="/console">Sign in</a>`;
+  return plainPage({ title, content });
 }
 
 /** The link in an invitation. Its visitors have no access token yet, only the token in the path. */
@@ -34,11 +28,11 @@ export const invitationRoutes = [
     { reply: 'resources/page', role: 'anyone', errors: [410] },
     async ({ sql, now, params }) => {
       const { account, seat } = await findInvitation(sql, params.token, now);
-      return page(
-        `Invitation to ${account.name}`,
-        `<p>${escapeHtml(seat.name)} (${escapeHtml(seat.email)}) is invited to work in ${escapeHtml(account.name)}.</p>
-<form method="post" action="?format=page"><button>Accept the invitation</button></form>`,
-      );
+      return plainPage({
+        title: `Join ${account.name}`,
+        content: `<p>You are invited as ${escapeHtml(seat.name)} (${escapeHtml(seat.email)}).</p>
+<form method="post" action="?format=page"><button>Accept and sign in</button></form>`,
+      });
     },
   ),
   doors.open(
@@ -47,19 +41,26 @@ export const invitationRoutes = [
       query: 'requests/invitation.accept.query',
       reply: 'resources/invitation-accepted',
       role: 'anyone',
-      errors: [410, 422],
-      description: 'Who holds an access token already goes on with it; who holds none gets one in this answer only.',
+      errors: [403, 410, 422],
+      description:
+        'A person who has no access yet gets an access token in this answer only. With `format=page` the browser is signed in instead, unless the link was not mailed and the person has access elsewhere.',
     },
-    async ({ services, sql, now, params, query, transact }) => {
-      const newAccess = newToken('user', services.random);
+    async ({ services, browser, sql, now, params, query, transact }) => {
+      const { token } = params;
+      if (query.format === 'page') {
+        browser.refuseOthers();
+        const signIn = newSignIn(services, browser, now);
+        const { account, granted } = await acceptInvitation(transact, sql, { token, entrance: { signIn }, now });
+        if (granted) browser.keep(signIn.token, signIn.expiresAt, now);
+        return welcome(account.name, granted);
+      }
+      const accessToken = newToken('user', services.random);
       const { account, seat, granted } = await acceptInvitation(transact, sql, {
-        token: params.token,
-        accessToken: newAccess,
+        token,
+        entrance: { accessToken },
         now,
       });
-      const accessToken = granted ? newAccess : null;
-      if (query.format === 'page') return welcome(account.name, accessToken);
-      return { ...seat, confirmed: true, account_id: account.id, access_token: accessToken };
+      return { ...seat, confirmed: true, account_id: account.id, access_token: granted ? accessToken : null };
     },
   ),
 ];

@@ -2,9 +2,10 @@
  * Sign-ins of people in browsers: access tokens that expire, and that only a cookie may carry. A link lets its holder sign in
  * once, in place of an access token; a ticket opens a stream of events once, since browsers send no headers with an EventSource.
  * A link that shares a webhook is a token that expires, too: it is nobody's, and lasts while its creator is an administrator.
+ * Wrong tries are counted by the keyed hash of a person, or of an address that is nobody's.
  */
 export const signIns = `
-  ALTER TABLE access_tokens ADD expires_at timestamptz, ADD user_agent text,
+  ALTER TABLE access_tokens ADD expires_at timestamptz, ADD user_agent text, ADD signed_in_by text,
     ADD webhook_id bigint REFERENCES webhooks ON DELETE CASCADE,
     -- A seat of the webhook's account: the administrator who shared it.
     ADD seat_id bigint,
@@ -20,10 +21,29 @@ export const signIns = `
     link_hash bytea NOT NULL,
     user_id bigint NOT NULL REFERENCES users ON DELETE CASCADE,
     expires_at timestamptz NOT NULL,
+    by_operator boolean NOT NULL DEFAULT false,
     CONSTRAINT sign_in_links_hash_unique UNIQUE (link_hash)
   );
   CREATE INDEX sign_in_links_by_user ON sign_in_links (user_id);
   CREATE INDEX sign_in_links_by_age ON sign_in_links (expires_at);
+
+  -- Whether the link went to the invited address, and was shown to nobody else.
+  ALTER TABLE invitations ADD mailed boolean NOT NULL DEFAULT false;
+
+  CREATE TABLE passwords (
+    user_id bigint NOT NULL REFERENCES users ON DELETE CASCADE,
+    hash text NOT NULL,
+    changed_at timestamptz NOT NULL,
+    CONSTRAINT passwords_user_unique UNIQUE (user_id)
+  );
+
+  CREATE TABLE wrong_tries (
+    key bytea NOT NULL,
+    wrong_at timestamptz[] NOT NULL,
+    expires_at timestamptz NOT NULL,
+    CONSTRAINT wrong_tries_key_unique UNIQUE (key)
+  );
+  CREATE INDEX wrong_tries_by_age ON wrong_tries (expires_at);
 
   CREATE TABLE stream_tickets (
     ticket_hash bytea NOT NULL,

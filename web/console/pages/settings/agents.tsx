@@ -1,5 +1,8 @@
 import type { Reply } from '../../../shared/call.ts';
+import { useEffect } from 'preact/hooks';
+import { Store, useStore } from '../../../shared/store.ts';
 import { Action } from '../../kit/action.tsx';
+import { Code } from '../../kit/code.tsx';
 import { CrudPage } from '../../kit/crud-page.tsx';
 import { optionText } from '../../kit/form.tsx';
 import type { RecordForm } from '../../kit/record-form.tsx';
@@ -46,8 +49,7 @@ const form: RecordForm<Agent, Draft> = {
   ],
   save: async ({ name, email, role, availability }, agent) => {
     if (!agent) {
-      await call('POST agents', { body: { name, email, role } });
-      return toast(`Invitation sent to ${email}. Without a mail server, the link is in the log of the service.`);
+      return tellInvited(await call('POST agents', { body: { name, email, role } }));
     }
     // Agents change their availability while the dialog is open.
     const own = availability === agent.availability ? {} : { availability };
@@ -59,6 +61,9 @@ const form: RecordForm<Agent, Draft> = {
 /** The agents of the account: administrators invite, change and remove them; all set their own availability. */
 export function AgentsPage() {
   const own = currentAccount()?.agent_id;
+  const link = useStore(shownLink);
+  // A link is a secret: who comes back gets a new one.
+  useEffect(() => () => shownLink.set(null), []);
   const mayChange = isAdministrator();
   return (
     <CrudPage
@@ -75,7 +80,7 @@ export function AgentsPage() {
       ]}
       mayEdit={({ id }) => mayChange || id === own}
       mayRemove={() => mayChange}
-      more={(agent) => mayChange && !agent.confirmed && <Resend agent={agent} />}
+      more={(agent) => mayChange && (agent.confirmed ? <SendLink agent={agent} /> : <Resend agent={agent} />)}
       remove={{
         verb: 'Remove',
         question: (name) =>
@@ -83,7 +88,14 @@ export function AgentsPage() {
         done: (name) => `${name} was removed.`,
         act: ({ id }) => call('DELETE agents/:id', { id }),
       }}
-    />
+    >
+      {link && (
+        <section class="note" role="status">
+          <p>{link.hint}</p>
+          <Code label={link.label} text={link.text} />
+        </section>
+      )}
+    </CrudPage>
   );
 }
 
@@ -97,10 +109,38 @@ function Resend({ agent: { id, name } }: { agent: Agent }) {
   return (
     <Action
       label={`Resend invitation to ${name}`}
-      done={`Invitation resent to ${name}.`}
-      act={() => call('POST agents/:id/resend_invitation', { id })}
+      act={async () => tellInvited(await call('POST agents/:id/resend_invitation', { id }))}
     >
       Resend invitation
     </Action>
   );
+}
+
+function SendLink({ agent: { id, name } }: { agent: Agent }) {
+  async function send(): Promise<void> {
+    const { sent_by: way, link } = await call('POST agents/:id/sign_in_link', { id });
+    if (link === null) return toast(way === 'mail' ? `Sign-in link sent to ${name}.` : inLog);
+    shownLink.set({
+      label: 'Sign-in link',
+      text: link,
+      hint: `Send this link to ${name}. It works once, within 15 minutes.`,
+    });
+  }
+  return (
+    <Action label={`Send sign-in link to ${name}`} act={send}>
+      Send sign-in link
+    </Action>
+  );
+}
+
+/** Link that the service could not mail, shown once below the list. */
+const shownLink = new Store<{ label: string; text: string; hint: string } | null>(null);
+
+const inLog = 'There is no mail server: the link is in the log of the service.';
+
+function tellInvited({ name, email, invitation_link: text }: Reply<'POST agents'>): void {
+  if (text === null)
+    return toast(`Invitation sent to ${email}. Without a mail server, the link is in the log of the service.`);
+  shownLink.set({ label: 'Invitation link', text, hint: `Send this link to ${name}. It works once, within 7 days.` });
+  toast(`${name} is invited. Copy the link below the list.`);
 }

@@ -8,6 +8,7 @@ import { InboxesPage } from './inboxes.tsx';
 import { LabelsPage } from './labels.tsx';
 import { MacrosPage } from './macros.tsx';
 import { PlatformPage } from './platform.tsx';
+import { SecurityPage } from './security.tsx';
 import { SlaPoliciesPage } from './sla-policies.tsx';
 import { SignInsPage } from './sign-ins.tsx';
 import { TeamsPage } from './teams.tsx';
@@ -25,9 +26,10 @@ export const settings: Section = {
     { path: '/console/settings/macros', nav: 'Macros', view: MacrosPage },
     { path: '/console/settings/attributes', nav: 'Custom attributes', view: AttributesPage },
     { path: '/console/settings/sla-policies', nav: 'SLA policies', view: SlaPoliciesPage },
+    { path: '/console/settings/security', nav: 'Security', view: SecurityPage },
     { path: '/console/settings/sign-ins', nav: 'Sign-ins', view: SignInsPage },
     { path: '/console/settings/account', nav: 'Account', administrators: true, view: AccountPage },
-    { path: '/console/settings/tokens', nav: 'Access token', administrators: true, view: TokensPage },
+    { path: '/console/settings/tokens', nav: 'Access token', view: TokensPage },
     { path: '/console/settings/platform', nav: 'Platform', platform: true, view: PlatformPage },
   ],
 };

@@ -4,7 +4,7 @@ import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
-import { beginSession, call, isAdministrator } from '../../session.ts';
+import { beginSession, call } from '../../session.ts';
 import { browserOf } from './browser-name.ts';
 
 export type Held = Reply<'GET /api/v1/profile/access_tokens'>['payload'][number];
@@ -22,16 +22,25 @@ export function SignInsPage() {
     await call('DELETE /api/v1/profile/access_tokens/:id', { id });
     await (current ? beginSession() : signIns.reload());
   }
+  async function endOthers(): Promise<void> {
+    await call('DELETE /api/v1/profile/sign_ins');
+    await signIns.reload();
+  }
   return (
     <Page title="Sign-ins">
       <p>
-        Browsers where you are signed in. Sign out any that you do not recognize
-        {isAdministrator() && (
-          <>
-            , then <a href="/console/settings/tokens">reset your access token</a>
-          </>
-        )}
-        .
+        Browsers where you are signed in. Sign out any that you do not recognize, then{' '}
+        <a href="/console/settings/security">change your password</a> and{' '}
+        <a href="/console/settings/tokens">reset your access token</a>.
+      </p>
+      <p>
+        <Action
+          question="All other browsers are signed out. This one stays signed in."
+          done="Signed out everywhere else."
+          act={endOthers}
+        >
+          Sign out everywhere else
+        </Action>
       </p>
       <Show of={signIns}>
         {(rows) => (

@@ -1,0 +1,92 @@
+import { changePassword, findPassword, isFreshByLink } from '../../../domain/people/passwords.ts';
+import { endSignIns } from '../../../domain/people/sign-ins.ts';
+import { checkTries } from '../../../domain/people/wrong-tries.ts';
+import type { Principal } from '../../../domain/people/identity.ts';
+import { invalid } from '../../../errors.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import type { Before, Calls } from '../../../http/route/call.ts';
+import { unixSecondsOrNull } from '../../../lib/unix-time.ts';
+
+const path = '/api/v1/profile';
+
+// Compares the present password before the transaction.
+async function compare(
+  { services: { passwords, secretBox }, principal, read, now }: Before<Calls['platform']>,
+  current: string | undefined,
+) {
+  const stored = await read(async (sql) => {
+    const found = await findPassword(sql, principal.id, secretBox);
+    if (!(await isFreshByLink(sql, principal.tokenId, now))) await checkTries(sql, found, now);
+    return found;
+  });
+  const isMatch = current !== undefined && (await passwords.matches(stored.hash, current));
+  return { stored, isMatch };
+}
+
+function wrongCurrent(): Error {
+  return invalid('/current_password', 'wrong', 'The current password is wrong');
+}
+
+function checkNotAddress({ email }: Principal, password: string): void {
+  if (password.toLowerCase() !== email?.toLowerCase()) return;
+  throw invalid('/password', 'guessable', 'The password must not be your email address');
+}
+
+export const securityRoutes = [
+  doors.platform(
+    ['GET', `${path}/security`, 'Get how the profile signs in'],
+    { reply: 'resources/security', role: 'user' },
+    async ({ services, sql, now, principal }) => {
+      const { hash, changedAt } = await findPassword(sql, principal.id, services.secretBox);
+      return {
+        password_changed_at: unixSecondsOrNull(changedAt),
+        needs_current_password: hash !== null && !(await isFreshByLink(sql, principal.tokenId, now)),
+      };
+    },
+  ),
+  doors.platform(
+    ['POST', `${path}/password`, 'Set the password of the profile'],
+    {
+      body: 'requests/password.change',
+      reply: 'resources/empty',
+      role: 'user',
+      keyed: false,
+      description: 'Ends all other sign-ins of the person; access tokens stay.',
+    },
+    {
+      prepare: async (call) => {
+        const { password, current_password: current } = call.body;
+        checkNotAddress(call.principal, password);
+        const compared = await compare(call, current);
+        return { compared, hash: await call.services.passwords.hash(password) };
+      },
+      handle: async ({ principal: { tokenId }, transact }, prepared) => {
+        if (!(await transact((tx) => changePassword(tx, { ...prepared, tokenId })))) throw wrongCurrent();
+      },
+    },
+  ),
+  doors.platform(
+    ['DELETE', `${path}/password`, 'Remove the password of the profile'],
+    {
+      body: 'requests/password.remove',
+      reply: 'resources/empty',
+      role: 'user',
+      description: 'Ends all other sign-ins of the person. Sign-in links and access tokens go on to work.',
+    },
+    {
+      prepare: (call) => compare(call, call.body.current_password),
+      handle: async ({ principal: { tokenId }, transact }, compared) => {
+        if (!(await transact((tx) => changePassword(tx, { compared, hash: null, tokenId })))) throw wrongCurrent();
+      },
+    },
+  ),
+  doors.platform(
+    ['DELETE', `${path}/sign_ins`, 'End all other sign-ins of the profile'],
+    {
+      reply: 'resources/empty',
+      role: 'user',
+      description: 'The sign-in that this request is made with stays, and so do access tokens.',
+    },
+    ({ principal, transact }) => transact((tx) => endSignIns(tx.sql, principal.id, principal.tokenId)),
+  ),
+];
