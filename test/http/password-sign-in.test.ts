@@ -163,9 +163,13 @@ describe('signing in by a password', function () {
   it('guesses of the present one by a stolen cookie lock as well', async () => {
     const { pages, email } = await person();
     for (let index = 0; index < 10; index++) {
-      expect((await setPassword({ password: 'a new one of mine', current_password: 'wrong' }, pages)).status).to.equal(422);
+      expect((await setPassword({ password: 'a new one of mine', current_password: 'wrong' }, pages)).status).to.equal(
+        422,
+      );
     }
-    expect((await setPassword({ password: 'a new one of mine', current_password: password }, pages)).status).to.equal(429);
+    expect((await setPassword({ password: 'a new one of mine', current_password: password }, pages)).status).to.equal(
+      429,
+    );
     expect((await signIn(email, password)).status).to.equal(429);
   });
 

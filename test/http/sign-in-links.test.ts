@@ -131,7 +131,9 @@ describe('sign-in links without a mail server', function () {
     const invited = await app.post('agents', { name: 'B', email: 'b@example.com', role: 'agent' }, headers);
     expect(invited.body.invitation_link).to.match(/\/invitations\/swi_/);
     const again = await app.post(`agents/${invited.body.id}/resend_invitation`, {}, headers);
-    expect(again.body.invitation_link).to.match(/\/invitations\/swi_/).and.not.equal(invited.body.invitation_link);
+    expect(again.body.invitation_link)
+      .to.match(/\/invitations\/swi_/)
+      .and.not.equal(invited.body.invitation_link);
   });
 
   it('are not shown where they would open more than the account: to platform administrators only', async () => {

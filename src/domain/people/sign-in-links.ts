@@ -27,7 +27,11 @@ export async function redeemLink(sql: Sql, link: string, now: Date): Promise<num
     [hashToken(link), now],
   );
   if (row) return row.user_id;
-  throw new ApiError(410, 'sign_in_link_over', 'This link was used already, or has expired. Request a new one, or run `npx switchboard console-link`');
+  throw new ApiError(
+    410,
+    'sign_in_link_over',
+    'This link was used already, or has expired. Request a new one, or run `npx switchboard console-link`',
+  );
 }
 
 /** Lets the holder of the link sign in as the person, once and within 30 minutes. For operators. */
