@@ -1880,6 +1880,7 @@ export interface Schemas {
 "requests/report.activity.query": ActivityReportQuery
 "requests/run.list.query": ListRunsQuery
 "requests/search.query": SearchQuery
+"requests/second-factor.code": SecondFactorCode
 "requests/sign-in-link.request": RequestASignInLink
 "requests/sign-in": SignIn
 "requests/sla-policy.create": CreateSLAPolicy
@@ -1992,12 +1993,14 @@ export interface Schemas {
 "resources/profile-with-token": ProfileWithToken
 "resources/profile": Profile
 "resources/recovery-begun": RecoveryBegun
+"resources/recovery-codes": RecoveryCodes
 "resources/recovery": Recovery
 "resources/retried-deliveries": RetriedDeliveries
 "resources/run-list": RunList
 "resources/run-replay": ReplayedRun
 "resources/run": Run
 "resources/search": Search
+"resources/second-factor": NewSecondFactor
 "resources/security": SecurityOfAProfile
 "resources/sent-file-list": SentFileList
 "resources/sent-file": SentFile
@@ -3926,6 +3929,15 @@ q: string
 [k: string]: unknown
 }
 /**
+ * A code of the second factor.
+ */
+export interface SecondFactorCode {
+/**
+ * Of the authenticator app, or a recovery code.
+ */
+code: string
+}
+/**
  * Where the link goes, if a person has the address.
  */
 export interface RequestASignInLink {
@@ -3946,6 +3958,10 @@ access_token?: string
 link?: string
 email?: string
 password?: string
+/**
+ * Of the authenticator app, or a recovery code.
+ */
+code?: string
 }
 /**
  * What makes an SLA policy: a name, and at least one promise.
@@ -5232,6 +5248,12 @@ missing: number
 hint: (string | null)
 }
 /**
+ * Codes that replace one of the app each: shown in this answer only.
+ */
+export interface RecoveryCodes {
+recovery_codes: string[]
+}
+/**
  * How far the deliveries got that are sent again.
  */
 export interface Recovery {
@@ -5438,6 +5460,19 @@ messages: Message[]
 }
 }
 /**
+ * What an authenticator app needs: shown in this answer only.
+ */
+export interface NewSecondFactor {
+/**
+ * In base32.
+ */
+secret: string
+/**
+ * Opens the app, or is shown as a QR code.
+ */
+otpauth_url: string
+}
+/**
  * How the person signs in.
  */
 export interface SecurityOfAProfile {
@@ -5449,6 +5484,11 @@ password_changed_at: NullableUnixTime
  * Whether a change takes the present password.
  */
 needs_current_password: boolean
+/**
+ * Whether a sign-in by a password or a link takes a code.
+ */
+second_factor: boolean
+recovery_codes_left: number
 }
 /**
  * A page of files of messages, newest first.

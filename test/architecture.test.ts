@@ -63,7 +63,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/retention.ts': 'a sweep: each batch of old events goes in a transaction of its own',
   'src/domain/conversations/deadlines/breaches.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/bots/schedules.ts': 'a sweep: the due calls of an account are a transaction of their own',
-  'src/domain/people/sign-in-expiry.ts': 'a sweep: each batch of expired sign-ins goes by a statement of its own',
+  'src/domain/people/sign-ins/expiry.ts': 'a sweep: each batch of expired sign-ins goes by a statement of its own',
   'src/domain/conversations/deadlines/snoozes.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/upkeep/sweep.ts': 'what all sweeps have in common: it looks whether the database is there',
 };

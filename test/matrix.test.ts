@@ -123,6 +123,7 @@ const table = `
   POST   agents                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agents/:id/resend_invitation                             200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   agents/:id/sign_in_link                                  200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE agents/:id/second_factor                                 200  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  agents/:id#own                                           200  200 403  403 403 403   404  404  404   401  401  401 401
   DELETE agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401

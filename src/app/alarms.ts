@@ -6,7 +6,7 @@ import { finishErasures } from '../domain/contacts/erasure.ts';
 import { callScheduled } from '../domain/bots/schedules.ts';
 import { deleteExpiredStorage } from '../domain/upkeep/storage-expiry.ts';
 import { mergeStorageChanges } from '../domain/upkeep/storage-totals.ts';
-import { deleteExpiredSignIns } from '../domain/people/sign-in-expiry.ts';
+import { deleteExpiredSignIns } from '../domain/people/sign-ins/expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/idempotency-keys.ts';
 import { finishConversationBulkActions } from '../domain/conversations/bulk-actions.ts';

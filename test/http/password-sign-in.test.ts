@@ -38,7 +38,8 @@ describe('signing in by a password', function () {
 
   const signIn = (email: string, text: string) => send('POST', '/sign_in', { email, password: text });
   const profileOf = async (headers: Headers) => (await send('GET', '/api/v1/profile', undefined, headers)).status;
-  const setPassword = (body: object, headers: Headers) => send('POST', '/api/v1/profile/password', body, headers);
+  const setPassword = (body: object, headers: Headers) =>
+    send('POST', '/api/v1/profile/security/password', body, headers);
 
   async function refusal(response: Response): Promise<object> {
     const { error, code } = (await response.json()) as { error: string; code: string };
@@ -173,6 +174,21 @@ describe('signing in by a password', function () {
     expect((await signIn(email, password)).status).to.equal(429);
   });
 
+  it('guesses under a condition or a key are counted, or not answered', async () => {
+    const { pages, email, headers } = await person();
+    const body = { password: 'a new one of mine', current_password: 'wrong' };
+    const tag = (await app.get('/api/v1/profile', headers)).headers.get('etag') ?? '';
+    for (const match of ['*', tag]) {
+      expect((await setPassword(body, { ...pages, 'if-match': match })).status).to.equal(412);
+      const removal = { ...pages, 'if-match': match };
+      expect((await send('DELETE', '/api/v1/profile/security/password', {}, removal)).status).to.equal(412);
+    }
+    for (let index = 0; index < 10; index++) {
+      expect((await setPassword(body, { ...pages, 'idempotency-key': `guess ${index}` })).status).to.equal(422);
+    }
+    expect((await signIn(email, password)).status).to.equal(429);
+  });
+
   it('is reset by a link, without the present one, for 15 minutes', async () => {
     const { email } = await person();
     for (let index = 0; index < 10; index++) await signIn(email, 'wrong');
@@ -190,7 +206,7 @@ describe('signing in by a password', function () {
 
   it('is removed, and then signs nobody in', async () => {
     const { email, pages } = await person();
-    const path = '/api/v1/profile/password';
+    const path = '/api/v1/profile/security/password';
     expect((await send('DELETE', path, {}, pages)).status).to.equal(422);
     expect((await send('DELETE', path, { current_password: password }, pages)).status).to.equal(200);
     expect((await signIn(email, password)).status).to.equal(401);

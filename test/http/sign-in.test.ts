@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { makeConsoleLink } from '../../src/app/start/console-link.ts';
-import { deleteExpiredSignIns } from '../../src/domain/people/sign-in-expiry.ts';
+import { deleteExpiredSignIns } from '../../src/domain/people/sign-ins/expiry.ts';
 import { systemRandom } from '../../src/lib/ports.ts';
 import { adminToken, TestApp } from '../support/app.ts';
 import { addAccount, addPerson, botHeaders } from '../support/people.ts';

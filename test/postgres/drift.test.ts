@@ -357,7 +357,7 @@ describe('the database', () => {
     const tables = constraints
       .filter(({ type, target }) => type === 'f' && target === 'users')
       .map(({ table }) => table);
-    expect(tables).to.have.members(['access_tokens', 'passwords', 'seats', 'sign_in_links']);
+    expect(tables).to.have.members(['access_tokens', 'passwords', 'seats', 'second_factors', 'sign_in_links']);
   });
 
   it('has no uniqueness over all accounts but where one is looked up without its account', () => {

@@ -153,6 +153,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST agents': once,
   'POST agents/:id/resend_invitation': always,
   'POST agents/:id/sign_in_link': always,
+  'DELETE agents/:id/second_factor': once,
   'PATCH agents/:id': always,
   'DELETE agents/:id': [...once, referred(async (home) => ({ id: (await assigned(home)).agent }), 'refused')],
 

@@ -169,6 +169,15 @@ export const accountOperations: Record<string, Prepare> = {
   },
   'POST agents/:id/resend_invitation': on(newInvitee),
   'POST agents/:id/sign_in_link': on(newAgent),
+  'DELETE agents/:id/second_factor': on(async (home) => {
+    const id = await newAgent(home);
+    await home.maker.app.query(
+      `INSERT INTO second_factors (user_id, sealed_secret, confirmed_at)
+       SELECT person_id, 'sealed', now() FROM seats WHERE account_id = $1 AND id = $2`,
+      [home.maker.accountId, id],
+    );
+    return id;
+  }),
   'PATCH agents/:id': on(newAgent, () => ({ availability: 'busy' })),
   // The member changes its own availability.
   'PATCH agents/:id#own': ({ member }) => ({ at: { id: member.id }, body: { availability: 'busy' } }),

@@ -1,5 +1,6 @@
 import { pluginArchive, upload } from './archives.ts';
 import { atClient, makeClient } from './clients.ts';
+import { codeOf } from './one-time-codes.ts';
 import type { Prepare, Request } from './operations.ts';
 import { signInAt } from './sign-in.ts';
 import type { PrincipalName, Tenant, World } from './world.ts';
@@ -94,6 +95,13 @@ export const clientOperations: Record<string, Prepare> = {
   [`PATCH ${own}/messages/:message_id`]: asNewClient({ submitted_values: [{ title: 'Yes', value: 'yes' }] }),
 };
 
+/** The code of a second factor that the member begins. */
+export async function newFactor(_: Tenant, world: World): Promise<Request> {
+  const { secret } = (await world.app.post('/api/v1/profile/security/second_factor', {}, world.headersOf('member')))
+    .body;
+  return { body: { code: codeOf(secret) } };
+}
+
 /** Requests outside of accounts. */
 export const outerOperations: Record<string, Prepare> = {
   'GET /api/v1/profile': nothing,
@@ -107,9 +115,13 @@ export const outerOperations: Record<string, Prepare> = {
   'GET /sign_in/methods': nothing,
   'POST /sign_in/links': () => ({ body: { email: profile().email } }),
   'GET /api/v1/profile/security': nothing,
-  'POST /api/v1/profile/password': () => ({ body: { password, current_password: password } }),
-  'DELETE /api/v1/profile/password': () => ({ body: { current_password: password } }),
+  'POST /api/v1/profile/security/password': () => ({ body: { password, current_password: password } }),
+  'DELETE /api/v1/profile/security/password': () => ({ body: { current_password: password } }),
   'DELETE /api/v1/profile/sign_ins': nothing,
+  'POST /api/v1/profile/security/second_factor': nothing,
+  // None was begun.
+  'POST /api/v1/profile/security/second_factor/confirm': () => ({ body: { code: '000000' } }),
+  'DELETE /api/v1/profile/security/second_factor': () => ({ body: { code: '000000' } }),
   'GET /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'POST /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'GET /healthz': nothing,

@@ -69,6 +69,9 @@ export const personReaders: Readonly<Record<string, string>> = {
   'src/domain/people/users.ts': 'makes persons: at the first start, and when an invitation is accepted',
   'src/domain/people/identity.ts': 'finds the person of an access token',
   'src/domain/people/seats.ts': 'lets a person sit in a seat',
+  'src/domain/people/sign-ins/passwords.ts': 'finds the person who signs in by an address',
+  'src/domain/people/sign-ins/links.ts': 'finds the person who gets a link, whose address accounts are not told',
+  'src/domain/people/sign-ins/second-factors.ts': 'knows who has access beyond an account',
   'src/domain/platform/users.ts': 'what platform administrators do with persons',
   'src/api/platform/users.ts': 'the same, for REST',
 };

@@ -5,6 +5,7 @@ export const shared: Readonly<Record<string, string>> = {
   access_tokens: 'belongs to a user, a bot or a webhook, which are looked up by it before an account is known',
   sign_in_links: 'lets a person in, who may belong to several accounts',
   passwords: 'a person signs in with it, who may belong to several accounts',
+  second_factors: 'of a person, who may belong to several accounts',
   wrong_tries: 'counts tries of people, and of addresses that are of nobody',
   idempotency_keys: 'belongs to who sent the request, before an account is known',
   migrations: 'the database as a whole',

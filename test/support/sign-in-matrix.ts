@@ -5,9 +5,12 @@ export const signInMatrix = `
   GET    /api/v1/profile/access_tokens                            200  200 200  200 403 403   403  200  200   401  401  401 401
   DELETE /api/v1/profile/access_tokens/:id                        200  404 404  404 403 403   403  404  404   401  401  401 401
   GET    /api/v1/profile/security                                 200  200 200  200 403 403   403  200  200   401  401  401 401
-  POST   /api/v1/profile/password                                 200  200 200  200 403 403   403  200  200   401  401  401 401
-  DELETE /api/v1/profile/password                                 200  200 200  200 403 403   403  200  200   401  401  401 401
+  POST   /api/v1/profile/security/password                        200  200 200  200 403 403   403  200  200   401  401  401 401
+  DELETE /api/v1/profile/security/password                        200  200 200  200 403 403   403  200  200   401  401  401 401
   DELETE /api/v1/profile/sign_ins                                 200  200 200  200 403 403   403  200  200   401  401  401 401
+  POST   /api/v1/profile/security/second_factor/confirm           422  422 422  422 403 403   403  422  422   401  401  401 401
+  POST   /api/v1/profile/security/second_factor                   200  200 200  200 403 403   403  200  200   401  401  401 401
+  DELETE /api/v1/profile/security/second_factor                   200  200 200  200 403 403   403  200  200   401  401  401 401
   GET    /sign_in/methods                                         200  200 200  200 200 200   200  200  200   200  200  200 200
   POST   /sign_in/links                                           202  202 202  202 202 202   202  202  202   202  202  202 202
   GET    /sign_in                                          200  200 200  200 200 200   200  200  200   200  200  200 200

@@ -11,6 +11,7 @@ import { FailedPage } from './failed-page.tsx';
 import { followLinks, go, keepAccountInLinks, match, place } from './router.ts';
 import { sections } from './sections.ts';
 import { beginSession, mayOpen, session, type Membership } from './session.ts';
+import { CodePage } from './code-page.tsx';
 import { SignInPage } from './sign-in-page.tsx';
 
 const rows = sections.flatMap((section) => section.rows);
@@ -28,7 +29,10 @@ export function App() {
   const current = useStore(session);
   if (current.state === 'asking') return <p class="waiting" role="status" aria-label="Loading" />;
   if (current.state === 'unknown') return <FailedPage message={current.message} />;
-  if (current.state === 'out') return <SignInPage message={current.message} />;
+  if (current.state === 'out') {
+    const { message, proof } = current;
+    return proof ? <CodePage message={message} proof={proof} /> : <SignInPage message={message} />;
+  }
   const { profile, account } = current;
   return (
     <>

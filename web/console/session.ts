@@ -17,7 +17,8 @@ export type Session =
   | { state: 'asking' }
   /** It could not be found out: there was no answer, or none that says it. */
   | { state: 'unknown'; message: string }
-  | { state: 'out'; message: string | null }
+  /** `proof`: a sign-in that lacks the code of a second factor. */
+  | { state: 'out'; message: string | null; proof?: Body<'POST /sign_in'> }
   | { state: 'in'; profile: Profile; account: Membership | null };
 
 /** The present session. */
@@ -93,6 +94,7 @@ async function redeem(proof: string): Promise<void> {
     link = null;
     tellTabs();
   } catch (error) {
+    if (askCode(error, { link: proof })) return void (link = null);
     if (!isFinal(error)) throw error;
     const present = await call('GET /sign_in');
     link = null;
@@ -112,8 +114,22 @@ export async function signIn(proof: Body<'POST /sign_in'>): Promise<void> {
     enter(await call('POST /sign_in', { body: proof }));
     tellTabs();
   } catch (error) {
-    leave(sentenceOf(error));
+    if (!askCode(error, proof)) leave(sentenceOf(error));
   }
+}
+
+// The page keeps the proof in memory until the code is there.
+function askCode(error: unknown, { code, ...proof }: Body<'POST /sign_in'>): boolean {
+  const isAsked = error instanceof ServiceError && ['second_factor_required', 'wrong_code'].includes(error.code);
+  if (!isAsked) return false;
+  live.stop();
+  session.set({ state: 'out', message: code === undefined ? null : sentenceOf(error), proof });
+  return true;
+}
+
+/** Gives up a sign-in that lacks its code. */
+export function startOver(): void {
+  leave(null);
 }
 
 /**

@@ -3,7 +3,8 @@
 /** The operations of the API, each with its schemas. */
 export interface Operations {
   'DELETE /api/v1/profile/access_tokens/:id': { reply: 'resources/empty' };
-  'DELETE /api/v1/profile/password': { body: 'requests/password.remove'; reply: 'resources/empty' };
+  'DELETE /api/v1/profile/security/password': { body: 'requests/password.remove'; reply: 'resources/empty' };
+  'DELETE /api/v1/profile/security/second_factor': { body: 'requests/second-factor.code'; reply: 'resources/empty' };
   'DELETE /api/v1/profile/sign_ins': { reply: 'resources/empty' };
   'DELETE /platform/api/v1/accounts/:id': { reply: 'resources/empty' };
   'DELETE /platform/api/v1/accounts/:id/account_users': { body: 'requests/account-user.delete'; reply: 'resources/empty' };
@@ -13,6 +14,7 @@ export interface Operations {
   'DELETE /sign_in': { reply: 'resources/empty' };
   'DELETE agent_bots/:id': { reply: 'resources/empty' };
   'DELETE agents/:id': { reply: 'resources/empty' };
+  'DELETE agents/:id/second_factor': { reply: 'resources/empty' };
   'DELETE articles/:id': { reply: 'resources/empty' };
   'DELETE canned_responses/:id': { reply: 'resources/empty' };
   'DELETE contacts/:id': { reply: 'resources/contact-deletion' };
@@ -163,8 +165,10 @@ export interface Operations {
   'PATCH teams/:id': { body: 'requests/team.update'; reply: 'resources/team' };
   'PATCH teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/agent-list' };
   'PATCH webhooks/:id': { body: 'requests/webhook.update'; reply: 'resources/webhook' };
-  'POST /api/v1/profile/password': { body: 'requests/password.change'; reply: 'resources/empty' };
   'POST /api/v1/profile/reset_access_token': { reply: 'resources/profile-with-token' };
+  'POST /api/v1/profile/security/password': { body: 'requests/password.change'; reply: 'resources/empty' };
+  'POST /api/v1/profile/security/second_factor': { reply: 'resources/second-factor' };
+  'POST /api/v1/profile/security/second_factor/confirm': { body: 'requests/second-factor.code'; reply: 'resources/recovery-codes' };
   'POST /invitations/:token': { query: 'requests/invitation.accept.query'; reply: 'resources/invitation-accepted' };
   'POST /platform/api/v1/accounts': { body: 'requests/platform-account.create'; reply: 'resources/platform-account' };
   'POST /platform/api/v1/accounts/:id/account_users': { body: 'requests/account-user.create'; reply: 'resources/account-user' };

@@ -1,4 +1,4 @@
-import { grantLinkByAddress, type Recipient } from '../../domain/people/sign-in-links.ts';
+import { grantLinkByAddress, type Recipient } from '../../domain/people/sign-ins/links.ts';
 import { ApiError } from '../../errors.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import type { Services } from '../../http/route/call.ts';

@@ -1,7 +1,8 @@
 import { findPrincipal } from '../../domain/people/identity.ts';
-import { findPasswordByAddress, signInByPassword, wrongPassword } from '../../domain/people/passwords.ts';
-import { signIn, signOut, type NewSignIn, type Proven } from '../../domain/people/sign-ins.ts';
-import { checkTries } from '../../domain/people/wrong-tries.ts';
+import { findPasswordByAddress } from '../../domain/people/sign-ins/passwords.ts';
+import { signInByToken, signOut, type NewSignIn } from '../../domain/people/sign-ins/sign-ins.ts';
+import { signInByLink, signInByPassword } from '../../domain/people/sign-ins/two-steps.ts';
+import { checkTries } from '../../domain/people/sign-ins/wrong-tries.ts';
 import { invalid } from '../../errors.ts';
 import type { Browser } from '../../http/route/admission/browser.ts';
 import { doors } from '../../http/route/admission/doors.ts';
@@ -19,9 +20,9 @@ export function newSignIn({ random, signInMs }: Services, browser: Browser, now:
   return { token: newToken('sign-in', random), expiresAt, userAgent: browser.userAgent };
 }
 
-type Proofs = Proven | { email: string; password: string };
+type Proven = { accessToken: string } | { link: string } | { email: string; password: string };
 
-function proofOf({ access_token: accessToken, link, email, password }: Shape<'requests/sign-in'>): Proofs {
+function proofOf({ access_token: accessToken, link, email, password }: Shape<'requests/sign-in'>): Proven {
   const given = [accessToken, link, email].filter((proof) => proof !== undefined);
   if (given.length !== 1)
     throw invalid('', 'proof', 'Send one of these: `access_token`, `link`, or `email` with `password`');
@@ -54,7 +55,7 @@ export const signInRoutes = [
       status: 201,
       errors: [401, 403, 410],
       description:
-        'The answer sets a cookie by which the pages of this service act for the person, until it expires, the person signs out, or the access token is reset. Ten wrong passwords in 15 minutes lock the password for 15 minutes (429).',
+        'The answer sets a cookie by which the pages of this service act for the person, until it expires, the person signs out, or the access token is reset. Ten wrong passwords in 15 minutes lock the password for 15 minutes (429). A person with a second factor sends a `code` with a password or a link: without one the answer is 401 `second_factor_required`, and the link stays valid.',
     },
     {
       prepare: async ({ services: { passwords, secretBox }, browser, body, read, now }) => {
@@ -68,12 +69,17 @@ export const signInRoutes = [
         });
         return { proof, compared: { stored, isMatch: await passwords.matches(stored.hash, proof.password) } };
       },
-      handle: async ({ services, browser, sql, now, transact }, { proof, compared }) => {
+      handle: async ({ services, browser, body, sql, now, transact }, { proof, compared }) => {
         const made = newSignIn(services, browser, now);
-        if ('email' in proof) {
-          const isIn = compared !== null && (await transact((tx) => signInByPassword(tx, compared, made)));
-          if (!isIn) throw wrongPassword();
-        } else await transact((tx) => signIn(tx, proof, made));
+        const inTwo = { ...made, code: body.code, box: services.secretBox };
+        // What was counted is committed before it is refused.
+        const refusal = await transact(async (tx) => {
+          if (compared) return signInByPassword(tx, compared, inTwo);
+          if ('link' in proof) return signInByLink(tx, proof.link, inTwo);
+          await signInByToken(tx, 'accessToken' in proof ? proof.accessToken : '', made);
+          return null;
+        });
+        if (refusal) throw refusal;
         const principal = await findPrincipal(sql, hashToken(made.token));
         browser.keep(made.token, made.expiresAt, now);
         return {

@@ -8,7 +8,7 @@ import type { ReceiverServer } from '../../demo/receiver-server.ts';
 import { servePlay } from '../../demo/serve-play.ts';
 import { readLedger, type Ledger } from '../../deliveries/log/ledger.ts';
 import type { Questions } from '../../domain/articles/embeddings/questions.ts';
-import { PasswordHashes } from '../../domain/people/password-hashes.ts';
+import { PasswordHashes } from '../../domain/people/sign-ins/password-hashes.ts';
 import { Identities } from '../../domain/people/remembered-identities.ts';
 import { WaitingBytes } from '../../domain/hooks/waiting-bytes.ts';
 import { ApiError } from '../../errors.ts';

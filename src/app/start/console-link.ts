@@ -1,5 +1,5 @@
 import { findTokenHolder } from '../../domain/people/users.ts';
-import { grantSignInLink } from '../../domain/people/sign-in-links.ts';
+import { grantSignInLink } from '../../domain/people/sign-ins/links.ts';
 import { transactOutside } from '../../events/transaction.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { Database } from '../../postgres/database.ts';

@@ -4,8 +4,9 @@ import { ApiError, notFound } from '../../errors.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { hashToken, looksForged } from '../../lib/secrets/tokens.ts';
-import { openSignIn, type NewSignIn } from './sign-ins.ts';
-import { findOrCreatePerson, grantFirstToken } from './users.ts';
+import { findFactor } from './sign-ins/second-factors.ts';
+import { openSignIn, type NewSignIn } from './sign-ins/sign-ins.ts';
+import { findOrCreatePerson, grantFirstToken, hasOtherAccess } from './users.ts';
 import { lockAccount, lockSeat, takeSeat, type Seat } from './seats.ts';
 
 const hourMs = 3_600_000;
@@ -112,7 +113,7 @@ export async function findInvitation(sql: Sql, token: string, now: Date): Promis
   };
 }
 
-/** What who accepts gets: an access token, or a sign-in in the browser. */
+/** Way in for the person who accepts: an access token, or a sign-in in the browser. */
 type Entrance = { accessToken: string } | { signIn: NewSignIn };
 
 /** An accepted invitation; `granted`: whether the request's access token, or its sign-in, was granted. */
@@ -130,6 +131,7 @@ async function accept(
   // Read again after waiting for the locks: it may have been accepted or withdrawn meanwhile.
   const invitation = await findInvitation(tx.sql, token, tx.now);
   const { seat } = invitation;
+  // Asked before the seat is taken.
   const isKnown = await hasOtherAccess(tx.sql, seat.email);
   const personId = await findOrCreatePerson(tx.sql, seat, tx.now);
   await takeSeat(tx, seat.id, personId);
@@ -138,26 +140,15 @@ async function accept(
   if ('accessToken' in entrance)
     return { ...invitation, granted: await grantFirstToken(tx.sql, personId, entrance.accessToken, tx.now) };
   // A link that others may have seen must not open what the person has elsewhere.
-  const granted = invitation.mailed || !isKnown;
+  const granted = (invitation.mailed || !isKnown) && (await findFactor(tx.sql, personId)) === null;
   if (granted) await openSignIn(tx.sql, personId, { ...entrance.signIn, by: 'invitation', now: tx.now });
   return { ...invitation, granted };
-}
-
-// Called before the seat is taken.
-async function hasOtherAccess(sql: Sql, email: string): Promise<boolean> {
-  const rows = await sql(
-    `SELECT FROM users u WHERE lower(u.email) = lower($1) AND (u.platform_admin
-       OR EXISTS (SELECT FROM seats WHERE person_id = u.id AND left_at IS NULL)
-       OR EXISTS (SELECT FROM access_tokens WHERE user_id = u.id))`,
-    [email],
-  );
-  return rows.length > 0;
 }
 
 /**
  * Accepts the invitation of the token: the person with the invited address, created if necessary, becomes an agent of the
  * account. An access token is granted to a person who has no way in yet; existing ones stay valid. A sign-in is granted to
- * who got the link by mail, and to who has no access elsewhere. Errors: 404, 410, 422 for who works in the account already.
+ * who got the link by mail, and to who has no access elsewhere, but to nobody with a second factor. Errors: 404, 410, 422 for who works in the account already.
  */
 export async function acceptInvitation(
   transact: Transact<OuterTransaction>,

@@ -110,10 +110,10 @@ export async function leaveSeat(tx: Transaction, seatId: number): Promise<number
   return seat?.person_id ?? null;
 }
 
-const waysIn = ['access_tokens', 'passwords', 'sign_in_links'];
+const waysIn = ['access_tokens', 'passwords', 'second_factors', 'sign_in_links'];
 
 /**
- * Deletes the access tokens, passwords and links of those persons who have no account left and are no platform administrators.
+ * Deletes the access tokens, passwords, second factors and links of those persons who have no account left and are no platform administrators.
  * The persons' rows are locked: a person who takes a seat elsewhere at the same time gets a new token there.
  */
 export async function revokeIdleTokens(sql: Sql, personIds: readonly number[]): Promise<void> {

@@ -81,10 +81,24 @@ export async function grantToken(sql: Sql, userId: number, token: string, now: D
  */
 export async function grantFirstToken(sql: Sql, userId: number, token: string, now: Date): Promise<boolean> {
   const held = await countRows(sql, AccessToken, { userId, expiresAt: null });
-  const passwords = await sql('SELECT FROM passwords WHERE user_id = $1', [userId]);
-  const isFirst = held === 0 && passwords.length === 0;
+  const others = await sql(
+    'SELECT FROM passwords WHERE user_id = $1 UNION ALL SELECT FROM second_factors WHERE user_id = $1',
+    [userId],
+  );
+  const isFirst = held === 0 && others.length === 0;
   if (isFirst) await grantToken(sql, userId, token, now);
   return isFirst;
+}
+
+/** Whether the person with the e-mail address can do something here already: in an account, on the platform, or by a token. */
+export async function hasOtherAccess(sql: Sql, email: string): Promise<boolean> {
+  const rows = await sql(
+    `SELECT FROM users u WHERE lower(u.email) = lower($1) AND (u.platform_admin
+       OR EXISTS (SELECT FROM seats WHERE person_id = u.id AND left_at IS NULL)
+       OR EXISTS (SELECT FROM access_tokens WHERE user_id = u.id))`,
+    [email],
+  );
+  return rows.length > 0;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Identity, Principal } from '../../domain/people/identity.ts';
 import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
 import type { ImportBounds } from '../../domain/articles/import-file.ts';
-import type { PasswordHashes } from '../../domain/people/password-hashes.ts';
+import type { PasswordHashes } from '../../domain/people/sign-ins/password-hashes.ts';
 import type { Visit } from '../../domain/widget/visits.ts';
 import type { Named } from '../../records/conversations/conversation.ts';
 import type { Actor, OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';

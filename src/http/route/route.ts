@@ -42,7 +42,10 @@ export interface Contract {
    * `If-Match` is then checked in the first batch, instead of making all of them one transaction.
    */
   inBatches?: true;
-  /** On a POST that only reads: its answer is not stored under an Idempotency-Key, since repeating it does no harm. */
+  /**
+   * On a POST that only reads, or counts wrong tries even if it is refused: takes no Idempotency-Key, with which a refusal
+   * would roll the count back.
+   */
   keyed?: false;
   /** The call may revoke the token that it is made with. */
   revokes?: true;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { routes } from '../../../src/api/index.ts';
-import { deleteExpiredSignIns } from '../../../src/domain/people/sign-in-expiry.ts';
+import { deleteExpiredSignIns } from '../../../src/domain/people/sign-ins/expiry.ts';
 import { addPerson, addAccount, type Person } from '../../support/people.ts';
 import { fillPath, nameOf, operations, readName } from '../../support/operations.ts';
 import { Sending, type Body } from '../../support/sending.ts';

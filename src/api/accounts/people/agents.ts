@@ -1,7 +1,8 @@
 import { deleteAgent } from '../../../domain/people/agent-removal.ts';
 import { createAgent, findAgents, inviteAgain, updateAgent, type AgentProfile } from '../../../domain/people/agents.ts';
 import type { Principal } from '../../../domain/people/identity.ts';
-import { grantLinkToAgent, mayBeShown } from '../../../domain/people/sign-in-links.ts';
+import { removeFactorOfAgent } from '../../../domain/people/sign-ins/second-factors.ts';
+import { grantLinkToAgent, mayBeShown } from '../../../domain/people/sign-ins/links.ts';
 import type { Transaction } from '../../../events/transaction.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Services } from '../../../http/route/call.ts';
@@ -112,7 +113,6 @@ export const agentRoutes = [
     {
       reply: 'resources/sign-in-link',
       role: 'administrator',
-      keyed: false,
       description:
         'The link works once and within 15 minutes; it goes to the address of the person. Without a mail server it is in the answer, if it opens nothing but this account or the caller is a platform administrator.',
     },
@@ -128,6 +128,17 @@ export const agentRoutes = [
         return { sent_by: sendsMail ? ('mail' as const) : ('log' as const), link: null };
       });
     },
+  ),
+  doors.account(
+    ['DELETE', `${base}/:id/second_factor`, 'Remove the second factor of an agent'],
+    {
+      reply: 'resources/empty',
+      role: 'administrator',
+      description:
+        'For an agent who lost it. If the agent has access beyond this account, for platform administrators only.',
+    },
+    ({ principal, params, transact }) =>
+      transact((tx) => removeFactorOfAgent(tx, params.id, { isPlatform: principal.platformAdmin })),
   ),
   doors.account(
     ['PATCH', `${base}/:id`, 'Update an agent'],

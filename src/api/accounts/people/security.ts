@@ -1,6 +1,13 @@
-import { changePassword, findPassword, isFreshByLink } from '../../../domain/people/passwords.ts';
-import { endSignIns } from '../../../domain/people/sign-ins.ts';
-import { checkTries } from '../../../domain/people/wrong-tries.ts';
+import { changePassword, findPassword, isFreshByLink } from '../../../domain/people/sign-ins/passwords.ts';
+import {
+  beginFactor,
+  confirmFactor,
+  findFactor,
+  removeFactor,
+  type FactorState,
+} from '../../../domain/people/sign-ins/second-factors.ts';
+import { endSignIns } from '../../../domain/people/sign-ins/sign-ins.ts';
+import { checkTries } from '../../../domain/people/sign-ins/wrong-tries.ts';
 import type { Principal } from '../../../domain/people/identity.ts';
 import { invalid } from '../../../errors.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
@@ -32,6 +39,14 @@ function checkNotAddress({ email }: Principal, password: string): void {
   throw invalid('/password', 'guessable', 'The password must not be your email address');
 }
 
+function presentFactor(factor: FactorState | null) {
+  return { second_factor: factor !== null, recovery_codes_left: factor?.recoveryCodesLeft ?? 0 };
+}
+
+function wrongCode(): Error {
+  return invalid('/code', 'wrong', 'The code is wrong, or was used already');
+}
+
 export const securityRoutes = [
   doors.platform(
     ['GET', `${path}/security`, 'Get how the profile signs in'],
@@ -40,12 +55,13 @@ export const securityRoutes = [
       const { hash, changedAt } = await findPassword(sql, principal.id, services.secretBox);
       return {
         password_changed_at: unixSecondsOrNull(changedAt),
+        ...presentFactor(await findFactor(sql, principal.id)),
         needs_current_password: hash !== null && !(await isFreshByLink(sql, principal.tokenId, now)),
       };
     },
   ),
   doors.platform(
-    ['POST', `${path}/password`, 'Set the password of the profile'],
+    ['POST', `${path}/security/password`, 'Set the password of the profile'],
     {
       body: 'requests/password.change',
       reply: 'resources/empty',
@@ -66,7 +82,7 @@ export const securityRoutes = [
     },
   ),
   doors.platform(
-    ['DELETE', `${path}/password`, 'Remove the password of the profile'],
+    ['DELETE', `${path}/security/password`, 'Remove the password of the profile'],
     {
       body: 'requests/password.remove',
       reply: 'resources/empty',
@@ -78,6 +94,43 @@ export const securityRoutes = [
       handle: async ({ principal: { tokenId }, transact }, compared) => {
         if (!(await transact((tx) => changePassword(tx, { compared, hash: null, tokenId })))) throw wrongCurrent();
       },
+    },
+  ),
+  doors.platform(
+    ['POST', `${path}/security/second_factor`, 'Begin to set up a second factor'],
+    {
+      reply: 'resources/second-factor',
+      role: 'user',
+      description:
+        'The secret for an authenticator app (TOTP), in this answer only. It counts once a code has confirmed it.',
+    },
+    async ({ services, principal, transact }) => {
+      const secret = await transact((tx) => beginFactor(tx, principal.id, services));
+      const label = encodeURIComponent(`Switchboard:${principal.email ?? principal.name}`);
+      return { secret, otpauth_url: `otpauth://totp/${label}?secret=${secret}&issuer=Switchboard` };
+    },
+  ),
+  doors.platform(
+    ['POST', `${path}/security/second_factor/confirm`, 'Confirm the second factor'],
+    {
+      body: 'requests/second-factor.code',
+      reply: 'resources/recovery-codes',
+      role: 'user',
+      keyed: false,
+      description: 'Ends all other sign-ins of the person. Each recovery code, in this answer only, replaces one code.',
+    },
+    async ({ services, principal: { id: userId, tokenId }, body: { code }, transact }) => {
+      const codes = await transact((tx) => confirmFactor(tx, { userId, code, tokenId }, services));
+      if (!codes) throw wrongCode();
+      return { recovery_codes: codes };
+    },
+  ),
+  doors.platform(
+    ['DELETE', `${path}/security/second_factor`, 'Remove the second factor of the profile'],
+    { body: 'requests/second-factor.code', reply: 'resources/empty', role: 'user' },
+    async ({ services: { secretBox }, principal: { id: userId }, body: { code }, transact }) => {
+      const outcome = await transact((tx) => removeFactor(tx, { userId, code }, secretBox));
+      if (outcome !== 'passed') throw wrongCode();
     },
   ),
   doors.platform(

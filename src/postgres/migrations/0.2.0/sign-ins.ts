@@ -37,6 +37,17 @@ export const signIns = `
     CONSTRAINT passwords_user_unique UNIQUE (user_id)
   );
 
+  CREATE TABLE second_factors (
+    user_id bigint NOT NULL REFERENCES users ON DELETE CASCADE,
+    sealed_secret text NOT NULL,
+    -- Null until a code has shown that the app has the secret.
+    confirmed_at timestamptz,
+    -- The time step of the last code that was accepted: none is accepted twice.
+    last_step bigint NOT NULL DEFAULT 0,
+    recovery_hashes text[] NOT NULL DEFAULT '{}',
+    CONSTRAINT second_factors_user_unique UNIQUE (user_id)
+  );
+
   CREATE TABLE wrong_tries (
     key bytea NOT NULL,
     wrong_at timestamptz[] NOT NULL,

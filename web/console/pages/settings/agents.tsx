@@ -80,7 +80,7 @@ export function AgentsPage() {
       ]}
       mayEdit={({ id }) => mayChange || id === own}
       mayRemove={() => mayChange}
-      more={(agent) => mayChange && (agent.confirmed ? <SendLink agent={agent} /> : <Resend agent={agent} />)}
+      more={(agent) => mayChange && (agent.confirmed ? <SignInActions agent={agent} /> : <Resend agent={agent} />)}
       remove={{
         verb: 'Remove',
         question: (name) =>
@@ -116,7 +116,7 @@ function Resend({ agent: { id, name } }: { agent: Agent }) {
   );
 }
 
-function SendLink({ agent: { id, name } }: { agent: Agent }) {
+function SignInActions({ agent: { id, name } }: { agent: Agent }) {
   async function send(): Promise<void> {
     const { sent_by: way, link } = await call('POST agents/:id/sign_in_link', { id });
     if (link === null) return toast(way === 'mail' ? `Sign-in link sent to ${name}.` : inLog);
@@ -127,9 +127,19 @@ function SendLink({ agent: { id, name } }: { agent: Agent }) {
     });
   }
   return (
-    <Action label={`Send sign-in link to ${name}`} act={send}>
-      Send sign-in link
-    </Action>
+    <>
+      <Action label={`Send sign-in link to ${name}`} act={send}>
+        Send sign-in link
+      </Action>
+      <Action
+        label={`Reset second factor of ${name}`}
+        question={`${name} can sign in without a code until a new second factor is set up.`}
+        done={`Second factor of ${name} removed.`}
+        act={() => call('DELETE agents/:id/second_factor', { id })}
+      >
+        Reset second factor
+      </Action>
+    </>
   );
 }
 

@@ -6,15 +6,23 @@ import { Page } from '../../kit/page.tsx';
 import { Time } from '../../kit/time.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
+import { SecondFactor } from './second-factor.tsx';
 
 type Security = Reply<'GET /api/v1/profile/security'>;
 
-/** The password of the person. */
+/** How the person signs in: password and second factor. */
 export function SecurityPage() {
   const security = useLoad((signal) => call('GET /api/v1/profile/security', { signal }));
   return (
     <Page title="Security">
-      <Show of={security}>{(value) => <Password value={value} changed={security.reload} />}</Show>
+      <Show of={security}>
+        {(value) => (
+          <>
+            <Password value={value} changed={security.reload} />
+            <SecondFactor value={value} changed={security.reload} />
+          </>
+        )}
+      </Show>
       <p>
         To see where you are signed in, open <a href="/console/settings/sign-ins">sign-ins</a>.
       </p>
@@ -38,11 +46,11 @@ function Password({ value: { password_changed_at: at, needs_current_password: as
     await changed();
   }
   async function save(): Promise<void> {
-    await call('POST /api/v1/profile/password', { body: { password, ...currentPassword } });
+    await call('POST /api/v1/profile/security/password', { body: { password, ...currentPassword } });
     await done('Password saved. You were signed out of all other browsers.');
   }
   async function remove(): Promise<void> {
-    await call('DELETE /api/v1/profile/password', { body: currentPassword });
+    await call('DELETE /api/v1/profile/security/password', { body: currentPassword });
     await done('Password removed. You were signed out of all other browsers.');
   }
   return (

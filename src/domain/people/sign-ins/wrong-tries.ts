@@ -1,5 +1,5 @@
-import { ApiError } from '../../errors.ts';
-import { moment, type Sql } from '../../postgres/sql.ts';
+import { ApiError } from '../../../errors.ts';
+import { moment, type Sql } from '../../../postgres/sql.ts';
 
 const minuteMs = 60_000;
 /** Tries count for this long, and the last one that is too many locks for this long. */

@@ -1,6 +1,6 @@
 import { scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
-import { busy } from '../../errors.ts';
-import type { Random } from '../../lib/ports.ts';
+import { busy } from '../../../errors.ts';
+import type { Random } from '../../../lib/ports.ts';
 
 interface Cost {
   /** Logarithm of the number of blocks. */

@@ -1,5 +1,5 @@
-import type { Database } from '../../postgres/database.ts';
-import { sweep } from '../upkeep/sweep.ts';
+import type { Database } from '../../../postgres/database.ts';
+import { sweep } from '../../upkeep/sweep.ts';
 
 const pageSize = 1000;
 

@@ -1,8 +1,8 @@
-import { ApiError, invalid, notFound } from '../../errors.ts';
-import type { OuterTransaction, Transaction } from '../../events/transaction.ts';
-import { hashToken } from '../../lib/secrets/tokens.ts';
-import type { SecretBox } from '../../lib/secrets/secret-box.ts';
-import type { Sql } from '../../postgres/sql.ts';
+import { ApiError, invalid, notFound } from '../../../errors.ts';
+import type { OuterTransaction, Transaction } from '../../../events/transaction.ts';
+import { hashToken } from '../../../lib/secrets/tokens.ts';
+import type { SecretBox } from '../../../lib/secrets/secret-box.ts';
+import type { Sql } from '../../../postgres/sql.ts';
 import { countTry, holdTries } from './wrong-tries.ts';
 
 const minuteMs = 60_000;
@@ -20,18 +20,29 @@ export interface Recipient {
   email: string;
 }
 
-/** Uses up a link; returns whose it is. Errors: 410 for a link that was used or has expired. */
-export async function redeemLink(sql: Sql, link: string, now: Date): Promise<number> {
-  const [row] = await sql<{ user_id: number }>(
-    'DELETE FROM sign_in_links WHERE link_hash = $1 AND expires_at > $2 RETURNING user_id',
+/** Holder of a link; `byOperator`: who made it has a shell on the server. */
+interface LinkHolder {
+  userId: number;
+  byOperator: boolean;
+}
+
+/** Locks a link until the transaction ends; returns whose it is. Errors: 410 for a link that was used or has expired. */
+export async function holdLink(sql: Sql, link: string, now: Date): Promise<LinkHolder> {
+  const [row] = await sql<{ user_id: number; by_operator: boolean }>(
+    'SELECT user_id, by_operator FROM sign_in_links WHERE link_hash = $1 AND expires_at > $2 FOR UPDATE',
     [hashToken(link), now],
   );
-  if (row) return row.user_id;
+  if (row) return { userId: row.user_id, byOperator: row.by_operator };
   throw new ApiError(
     410,
     'sign_in_link_over',
     'This link was used already, or has expired. Request a new one, or run `npx switchboard console-link`',
   );
+}
+
+/** Uses up a link. */
+export async function redeemLink(sql: Sql, link: string): Promise<void> {
+  await sql('DELETE FROM sign_in_links WHERE link_hash = $1', [hashToken(link)]);
 }
 
 /** Lets the holder of the link sign in as the person, once and within 30 minutes. For operators. */

@@ -1,16 +1,13 @@
-import { forbidden, unauthenticated } from '../../errors.ts';
-import type { OuterTransaction } from '../../events/transaction.ts';
-import { hashToken, isSignIn, lastFour, looksForged } from '../../lib/secrets/tokens.ts';
-import type { Sql } from '../../postgres/sql.ts';
-import { findPrincipal } from './identity.ts';
-import { redeemLink } from './sign-in-links.ts';
-import { lockPerson } from './users.ts';
-
-/** How a person proves who it is: by an access token, or by a link that lets its holder in once. */
-export type Proven = { accessToken: string } | { link: string };
+import { forbidden, unauthenticated } from '../../../errors.ts';
+import type { OuterTransaction } from '../../../events/transaction.ts';
+import { hashToken, isSignIn, lastFour, looksForged } from '../../../lib/secrets/tokens.ts';
+import type { Sql } from '../../../postgres/sql.ts';
+import { findPrincipal } from '../identity.ts';
+import { lockPerson } from '../users.ts';
 
 // The oldest ones of a person end when there are more.
 const maxSignIns = 50;
+
 /** Way in which a person proved who it is. */
 export type Proof = 'token' | 'link' | 'password' | 'invitation' | 'oidc';
 
@@ -21,16 +18,12 @@ export interface NewSignIn {
   userAgent: string | null;
 }
 
-/**
- * Signs in by an access token or a link. Errors: 401 for a token that is not valid, 403 for a bot's, 410 for a link that was
- * used or has expired.
- */
-export async function signIn({ sql, now }: OuterTransaction, proven: Proven, made: NewSignIn): Promise<void> {
-  if ('link' in proven) return openSignIn(sql, await redeemLink(sql, proven.link, now), { ...made, by: 'link', now });
-  const userId = await findHolder(sql, proven.accessToken);
+/** Signs in by an access token. Errors: 401 for a token that is not valid, 403 for a bot's. */
+export async function signInByToken({ sql, now }: OuterTransaction, token: string, made: NewSignIn): Promise<void> {
+  const userId = await findHolder(sql, token);
   await lockPerson(sql, userId);
   // The token may have been revoked before its holder was locked.
-  await findHolder(sql, proven.accessToken);
+  await findHolder(sql, token);
   await openSignIn(sql, userId, { ...made, by: 'token', now });
 }
 

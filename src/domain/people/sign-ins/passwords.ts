@@ -1,10 +1,9 @@
-import { ApiError } from '../../errors.ts';
-import type { OuterTransaction } from '../../events/transaction.ts';
-import type { SecretBox } from '../../lib/secrets/secret-box.ts';
-import { momentOrNull, type Sql } from '../../postgres/sql.ts';
-import { endLinks } from './sign-in-links.ts';
-import { endSignIns, openSignIn, type NewSignIn } from './sign-ins.ts';
-import { lockPerson } from './users.ts';
+import type { OuterTransaction } from '../../../events/transaction.ts';
+import type { SecretBox } from '../../../lib/secrets/secret-box.ts';
+import { momentOrNull, type Sql } from '../../../postgres/sql.ts';
+import { endLinks } from './links.ts';
+import { endSignIns } from './sign-ins.ts';
+import { lockPerson } from '../users.ts';
 import { countTry, forgetTries, holdTries } from './wrong-tries.ts';
 
 /** Proofs by a link count as the present password for this long. */
@@ -45,30 +44,17 @@ export interface ComparedPassword {
 }
 
 /**
- * Signs in by a password. Returns false for a wrong one, which is counted: the caller must commit. Errors: 429 after too many
- * wrong ones.
+ * Whose password this is; null for a wrong one, which is counted: the caller must commit. Errors: 429 after too many wrong ones.
  */
-export async function signInByPassword(
-  { sql, now }: OuterTransaction,
-  compared: ComparedPassword,
-  made: NewSignIn,
-): Promise<boolean> {
+export async function passPassword({ sql, now }: OuterTransaction, compared: ComparedPassword): Promise<number | null> {
   const { userId, key } = compared.stored;
   await holdTries(sql, { key }, now);
   if (userId === null || !(await isRight(sql, compared))) {
     await countTry(sql, key, now);
-    return false;
+    return null;
   }
   await forgetTries(sql, key);
-  await openSignIn(sql, userId, { ...made, by: 'password', now });
-  return true;
-}
-
-/** The refusal of an e-mail address and a password: the same for unknown addresses. */
-export function wrongPassword(): ApiError {
-  return new ApiError(401, 'wrong_password', 'The email address or the password is wrong', {
-    headers: { 'www-authenticate': 'Bearer' },
-  });
+  return userId;
 }
 
 /**
