@@ -1,5 +1,7 @@
 /** Who may call the operations on a person's own profile, tokens and sign-ins: rows of the table in matrix.test.ts. */
 export const signInMatrix = `
+  POST   agents/:id/sign_in_link                                  200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE agents/:id/second_factor                                 200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    /api/v1/profile                                          200  200 200  200 403 403   403  200  200   401  401  401 401
   POST   /api/v1/profile/reset_access_token                       200  200 200  200 403 403   403  200  200   401  401  401 401
   GET    /api/v1/profile/access_tokens                            200  200 200  200 403 403   403  200  200   401  401  401 401
