@@ -72,7 +72,7 @@ export const signInRoutes = [
       handle: async ({ services, browser, body, sql, now, transact }, { proof, compared }) => {
         const made = newSignIn(services, browser, now);
         const inTwo = { ...made, code: body.code, box: services.secretBox };
-        // What was counted is committed before it is refused.
+        // Wrong tries are committed before they are refused.
         const refusal = await transact(async (tx) => {
           if (compared) return signInByPassword(tx, compared, inTwo);
           if ('link' in proof) return signInByLink(tx, proof.link, inTwo);

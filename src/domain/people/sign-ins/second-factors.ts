@@ -22,7 +22,7 @@ export interface CodeTry {
 /** Result of a second factor: a wrong code is counted, so the caller must commit. */
 export type FactorOutcome = 'passed' | 'required' | 'wrong';
 
-/** What a person who has a second factor knows of it; null without one. */
+/** Second factor as its person sees it. */
 export interface FactorState {
   recoveryCodesLeft: number;
 }
