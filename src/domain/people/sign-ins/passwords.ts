@@ -44,7 +44,8 @@ export interface ComparedPassword {
 }
 
 /**
- * Returns the person whose password this is; null for a wrong one, which is counted: the caller must commit. Errors: 429 after too many wrong ones.
+ * Returns the person whose password this is; null for a wrong one, which is counted: the caller must commit. Errors: 429 after
+ * too many wrong ones.
  */
 export async function passPassword({ sql, now }: OuterTransaction, compared: ComparedPassword): Promise<number | null> {
   const { userId, key } = compared.stored;
