@@ -42,7 +42,7 @@ interface WebhookSubject {
 interface StoredHookRequest {
   id: number;
   hook: { id: number; name: string };
-  /** Of the lane: the same for requests that are handled in order. */
+  /** Number of the lane: the same for requests that are handled in order. */
   lane: number;
 }
 

@@ -255,7 +255,7 @@ export interface HookRequest {
   /** The name of the hook in the manifest. */
   readonly name: string;
   readonly id: number;
-  /** By name in lower case; those that may hold a secret are `[redacted]`. */
+  /** Values by names in lower case; those that may hold a secret are `[redacted]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body as JSON; null where it is none. */
   readonly json: unknown;
