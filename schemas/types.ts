@@ -1867,6 +1867,7 @@ export interface Schemas {
 "requests/message.list.query": ListMessagesQuery
 "requests/message.update": UpdateMessage
 "requests/message.with-files": SendMessageWithFiles
+"requests/notification.read-all": ReadNotifications
 "requests/page.query": PageQuery
 "requests/password.change": SetThePassword
 "requests/password.remove": RemoveThePassword
@@ -1980,6 +1981,8 @@ export interface Schemas {
 "resources/macro": Macro
 "resources/message-list": MessageList
 "resources/message": Message
+"resources/notification-page": NotificationPage
+"resources/notification": Notification
 "resources/openapi": APIContract
 "resources/page": Page
 "resources/platform-account-list": PlatformAccounts
@@ -2018,6 +2021,7 @@ export interface Schemas {
 "resources/team-list": TeamList
 "resources/team": Team
 "resources/toggled-conversation": ToggledConversation
+"resources/unread-count": UnreadCount
 "resources/webhook-list": WebhookList
 "resources/webhook-share-list": WebhookLinkList
 "resources/webhook-share": WebhookLink
@@ -3808,6 +3812,14 @@ content_attributes?: GivenAttributes
 [k: string]: unknown
 }
 /**
+ * The conversation whose notifications are read; without it all are.
+ */
+export interface ReadNotifications {
+primary_actor_type?: "Conversation"
+primary_actor_id?: Id
+[k: string]: unknown
+}
+/**
  * The new password, and the present one where there is one.
  */
 export interface SetThePassword {
@@ -5152,6 +5164,45 @@ export interface MessageList {
 payload: Message[]
 }
 /**
+ * A page of an agent’s notifications.
+ */
+export interface NotificationPage {
+payload: Notification[]
+meta: {
+count: number
+current_page: number
+total_pages: number
+unread_count: number
+}
+}
+/**
+ * Notification of an agent: the latest of its type in the conversation.
+ */
+export interface Notification {
+id: Id
+notification_type: ("conversation_assignment" | "assigned_conversation_new_message" | "conversation_mention")
+/**
+ * A sentence for the agent.
+ */
+push_message_title: string
+primary_actor_type: "Conversation"
+primary_actor_id: Id
+/**
+ * The conversation.
+ */
+primary_actor: {
+id: Id
+contact_name: (string | null)
+inbox_name: string
+}
+read_at: NullableUnixTime
+/**
+ * When it became unread.
+ */
+created_at: UnixTime
+last_activity_at: UnixTime
+}
+/**
  * The contract of this API as an OpenAPI 3.1 document.
  */
 export interface APIContract {
@@ -5611,6 +5662,12 @@ meta: PageMeta
 export interface StreamTicket {
 ticket: string
 expires_at: UnixTime
+}
+/**
+ * How many notifications are unread.
+ */
+export interface UnreadCount {
+unread_count: number
 }
 /**
  * The account's webhooks.

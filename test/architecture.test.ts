@@ -43,6 +43,7 @@ const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/labels/renames.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/conversations/bulk-actions.ts': 'a sweep: each batch of conversations is a transaction of its own',
   'src/domain/endpoints/bulk-actions.ts': 'a sweep: each batch of deliveries is a transaction of its own',
+  'src/domain/conversations/notifications.ts': 'a sweep: each notification is mailed by a transaction of its own',
   'src/domain/endpoints/digests.ts': 'a sweep: each account is mailed by a transaction of its own',
   'src/domain/endpoints/exhaustion.ts': 'a sweep: deliveries are told of batch by batch',
   'src/domain/endpoints/notices.ts': 'a sweep: each webhook is told of by a transaction of its own',

@@ -104,6 +104,10 @@ const table = `
   GET    hooks/:id/requests                                       200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    hooks/:id/requests/:request_id                           200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   hooks/:id/requests/:request_id/resend                    200  403 403  403 403 403   404  404  404   401  401  401 401
+  GET    notifications                                            200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    notifications/unread_count                               200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   notifications/read_all                                   200  200 200  200 403 403   404  404  404   401  401  401 401
+  PATCH  notifications/:id                                        200  404 404  404 403 403   404  404  404   401  401  401 401
   GET    macros                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    macros/:id                                               200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   macros                                                   201  201 201  201 403 403   404  404  404   401  401  401 401

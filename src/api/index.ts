@@ -8,6 +8,7 @@ import { cannedResponseRoutes } from './accounts/canned-responses.ts';
 import { customFilterRoutes } from './accounts/custom-filters.ts';
 import { hookRoutes } from './accounts/hooks.ts';
 import { macroRoutes } from './accounts/macros.ts';
+import { notificationRoutes } from './accounts/notifications.ts';
 import { clientRoutes } from './public/clients.ts';
 import { mergeRoutes } from './accounts/contacts/merges.ts';
 import { contactRoutes } from './accounts/contacts/contacts.ts';
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = [
   ...cannedResponseRoutes,
   ...customFilterRoutes,
   ...macroRoutes,
+  ...notificationRoutes,
   ...conversationBulkActionRoutes,
   ...slaPolicyRoutes,
   ...attributeDefinitionRoutes,

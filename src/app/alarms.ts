@@ -10,6 +10,7 @@ import { deleteExpiredSignIns } from '../domain/people/sign-ins/expiry.ts';
 import { deleteReleasedBundles } from '../domain/upkeep/bundles.ts';
 import { deleteOldIdempotencyKeys, eraseExcessAnswers } from '../domain/upkeep/idempotency-keys.ts';
 import { finishConversationBulkActions } from '../domain/conversations/bulk-actions.ts';
+import { mailNotifications } from '../domain/conversations/notifications.ts';
 import { finishBulkActions } from '../domain/endpoints/bulk-actions.ts';
 import { sendDigests } from '../domain/endpoints/digests.ts';
 import { tellExhausted } from '../domain/endpoints/exhaustion.ts';
@@ -95,6 +96,7 @@ function finishLeftovers(database: Database): Promise<void> {
     finishRecoveries,
     finishBulkActions,
     finishConversationBulkActions,
+    mailNotifications,
     tellFailing,
     tellPaused,
     tellExhausted,

@@ -33,7 +33,7 @@ import { createDemoReceiver } from './parts/demo-receiver.ts';
 import { createServer } from './parts/server.ts';
 import { followDecision } from './follow-decision.ts';
 import { retire } from './stop-background.ts';
-import { sendingDigests, tellingNotices, tellingPauses } from './tell-notices.ts';
+import { mailingAgents, sendingDigests, tellingNotices, tellingPauses } from './tell-notices.ts';
 
 /** All parts of the service. */
 export interface Parts extends Mechanisms {
@@ -136,7 +136,8 @@ function mailWhenAnnounced(mechanisms: Mechanisms): void {
   const options = { ...mechanisms, database: databases.engine, failed: warn };
   onAnnounced(databases.requests, 'notice', tellingNotices(options));
   onAnnounced(databases.requests, 'digest', sendingDigests(options));
-  const { retentionDays } = config;
+  const { retentionDays, publicUrl } = config;
+  onAnnounced(databases.requests, 'notification', mailingAgents({ ...mechanisms, publicUrl }));
   onAnnounced(databases.requests, 'paused', tellingPauses({ ...options, retentionDays }));
 }
 

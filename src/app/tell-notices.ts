@@ -1,4 +1,4 @@
-import type { PausedEndpoint, WebhookDigest, WebhookNotice } from '../events/announcements.ts';
+import type { AgentNotice, PausedEndpoint, WebhookDigest, WebhookNotice } from '../events/announcements.ts';
 import type { Logger } from 'pino';
 import { findAdministrators } from '../domain/endpoints/notices.ts';
 import type { Mail, Mailer } from '../lib/mail.ts';
@@ -70,6 +70,24 @@ export function tellingPauses({
       `Older ones are deleted with their events. To discard all that wait now: POST …/${path}/cancel_pending.`,
     ].join('\n');
     mailAdministrators(telling, account.id, { subject: `The ${called} is paused`, text });
+  };
+}
+
+/** Mails agents who are away about an assignment or a mention, where there is a mail server. */
+export function mailingAgents({ mailer, publicUrl }: { mailer: Mailer; publicUrl: string | null }) {
+  return ({ account, email, conversationId, type, actorName, contactName, inboxName }: AgentNotice): void => {
+    const about = `the conversation with ${contactName ?? 'a visitor'} in ${inboxName}`;
+    const subject =
+      type === 'conversation_mention'
+        ? `${actorName} mentioned you`
+        : `A conversation in ${inboxName} is assigned to you`;
+    const sentence =
+      type === 'conversation_mention'
+        ? `${actorName} mentioned you in ${about}.`
+        : `You have been assigned ${about}, by ${actorName}.`;
+    const place = publicUrl === null ? [] : [`${publicUrl}/console/conversations/${conversationId}`];
+    const text = [`Account: ${account.name}`, sentence, ...place].join('\n');
+    mailer.tell({ to: { name: email, address: email }, subject, text });
   };
 }
 

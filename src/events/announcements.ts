@@ -17,6 +17,7 @@ export interface Announcements {
   notice: WebhookNotice;
   digest: WebhookDigest;
   paused: PausedEndpoint;
+  notification: AgentNotice;
 }
 
 /** A run of a bot that was recorded. */
@@ -49,6 +50,17 @@ export interface PausedEndpoint {
 export interface WebhookDigest {
   account: { id: number; name: string };
   lines: readonly string[];
+}
+
+/** Notification of an agent who is away. */
+export interface AgentNotice {
+  account: { id: number; name: string };
+  email: string;
+  conversationId: number;
+  type: string;
+  actorName: string;
+  contactName: string | null;
+  inboxName: string;
 }
 
 /** Announces work that has been committed; within a transaction, use Transaction.announce. */

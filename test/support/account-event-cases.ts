@@ -63,6 +63,8 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST bulk_actions': [
     { says: ['conversation_status_changed > webhook', 'conversation_resolved > bot'], again: 'nothing' },
   ],
+  'POST notifications/read_all': always,
+  'PATCH notifications/:id': always,
   'POST custom_filters': always,
   'PATCH custom_filters/:id': always,
   'DELETE custom_filters/:id': once,

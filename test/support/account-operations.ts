@@ -140,6 +140,10 @@ export const accountOperations: Record<string, Prepare> = {
     at: { id: hook, request_id: await maker.handledRequest(hook) },
   }),
   'GET hooks/:id/requests/:request_id': ({ hook, hookRequest }) => ({ at: { id: hook, request_id: hookRequest } }),
+  'GET notifications': nothing,
+  'GET notifications/unread_count': nothing,
+  'POST notifications/read_all': nothing,
+  'PATCH notifications/:id': ({ notification }) => ({ at: { id: notification } }),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),
   'POST macros': ({ maker }) => ({

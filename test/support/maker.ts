@@ -93,6 +93,16 @@ export class Maker {
     return (await this.call('POST', 'custom_filters', filter, owner)).id;
   }
 
+  /** A notification of an agent, who is mentioned in a note. */
+  async notification(
+    conversation: number,
+    { id, headers }: { id: number; headers: Record<string, string> },
+  ): Promise<number> {
+    const content = `[@Agent](mention://user/${id}/Agent)`;
+    await this.post(`conversations/${conversation}/messages`, { content, private: true, message_type: 'outgoing' });
+    return (await this.call('GET', 'notifications', undefined, headers)).payload[0].id;
+  }
+
   /** A complete bulk action on a conversation. */
   bulkAction(conversation: number): Promise<number> {
     return this.post('bulk_actions', { type: 'Conversation', ids: [conversation], fields: { priority: 'low' } });

@@ -69,6 +69,8 @@ export interface Tenant {
   customFilter: number;
   /** A global macro. */
   macro: number;
+  /** A notification of the account's administrator. */
+  notification: number;
   /** A complete bulk action on conversations. */
   bulkAction: number;
   hook: number;
@@ -117,6 +119,9 @@ const steps: Step[] = [
     conversation: await maker.conversation(inbox, { contact_id: contact, team_id: team }),
   }),
   async ({ maker, conversation }) => ({ message: await maker.message(conversation) }),
+  async ({ maker, conversation, administrator }) => ({
+    notification: await maker.notification(conversation, administrator),
+  }),
   async ({ maker, conversation }) => ({ bulkAction: await maker.bulkAction(conversation) }),
   async ({ maker, conversation, bot }) => ({ run: await maker.run(conversation, bot) }),
   async ({ maker, conversation, webhook }) => ({ delivery: await maker.delivery(conversation, webhook) }),

@@ -6,10 +6,14 @@ import { toast } from './kit/toast.tsx';
 import { goToAccount, place } from './router.ts';
 import { addressOf, loadSavedViews, savedViews, viewAt } from './saved-views.ts';
 import { sections } from './sections.ts';
+import { useRepeat } from './kit/repeat.ts';
+import { loadUnread, unread } from './unread.ts';
 import { live, mayOpen, signOut, type Membership, type Profile } from './session.ts';
 
 /** Saved views stand below the list that they filter. */
 const conversations = '/console/conversations';
+const notifications = '/console/notifications';
+const unreadMs = 30_000;
 
 interface Props {
   profile: Profile;
@@ -20,6 +24,7 @@ interface Props {
 export function Navigation({ profile, account }: Props) {
   const { path, query } = useStore(place);
   const views = useStore(savedViews);
+  const count = useStore(unread);
   const view = path === conversations ? viewAt(query, views) : undefined;
   const nav = useRef<HTMLElement>(null);
   useEffect(() => showPresent(nav.current), [path, view]);
@@ -28,6 +33,12 @@ export function Navigation({ profile, account }: Props) {
     // The navigation is of use without them.
     if (account) loadSavedViews().catch(() => undefined);
   }, [profile.id, account?.id]);
+  const look = () => loadUnread().catch(() => undefined);
+  useEffect(() => {
+    if (account) void look();
+    else unread.set(0);
+  }, [profile.id, account?.id, path]);
+  useRepeat(account !== null, look, unreadMs);
   const shown = sections.flatMap(({ title, rows }) => {
     const links = rows.filter((row) => row.nav && mayOpen(row));
     return links.length > 0 ? [{ title, links }] : [];
@@ -46,6 +57,12 @@ export function Navigation({ profile, account }: Props) {
                 <Fragment key={row.path}>
                   <a href={row.path} aria-current={isAt(path, row.path) && !view ? 'page' : undefined}>
                     {row.nav}
+                    {row.path === notifications && count > 0 && (
+                      <>
+                        {' '}
+                        <b>{count} unread</b>
+                      </>
+                    )}
                   </a>
                   {row.path === conversations &&
                     views.map((one) => (

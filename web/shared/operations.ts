@@ -120,6 +120,8 @@ export interface Operations {
   'GET labels': { reply: 'resources/label-list' };
   'GET macros': { reply: 'resources/macro-list' };
   'GET macros/:id': { reply: 'resources/macro' };
+  'GET notifications': { query: 'requests/page.query'; reply: 'resources/notification-page' };
+  'GET notifications/unread_count': { reply: 'resources/unread-count' };
   'GET plugins': { query: 'requests/page.query'; reply: 'resources/account-plugin-list' };
   'GET reports/activity': { query: 'requests/report.activity.query'; reply: 'resources/activity-report' };
   'GET runs': { query: 'requests/account-run.list.query'; reply: 'resources/run-list' };
@@ -161,6 +163,7 @@ export interface Operations {
   'PATCH inboxes/:id/members': { body: 'requests/inbox.members'; reply: 'resources/inbox-agents' };
   'PATCH labels/:id': { body: 'requests/label.update'; reply: 'resources/label' };
   'PATCH macros/:id': { body: 'requests/macro.update'; reply: 'resources/macro' };
+  'PATCH notifications/:id': { reply: 'resources/notification' };
   'PATCH sla_policies/:id': { body: 'requests/sla-policy.update'; reply: 'resources/sla-policy' };
   'PATCH teams/:id': { body: 'requests/team.update'; reply: 'resources/team' };
   'PATCH teams/:id/team_members': { body: 'requests/team.members'; reply: 'resources/agent-list' };
@@ -246,6 +249,7 @@ export interface Operations {
   'POST labels': { body: 'requests/label.create'; reply: 'resources/label' };
   'POST macros': { body: 'requests/macro.create'; reply: 'resources/macro' };
   'POST macros/:id/execute': { body: 'requests/macro.execute'; reply: 'resources/macro-results' };
+  'POST notifications/read_all': { body: 'requests/notification.read-all'; reply: 'resources/empty' };
   'POST runs/:id/replay': { reply: 'resources/run-replay' };
   'POST sla_policies': { body: 'requests/sla-policy.create'; reply: 'resources/sla-policy' };
   'POST teams': { body: 'requests/team.create'; reply: 'resources/team' };

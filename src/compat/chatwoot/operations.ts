@@ -11,6 +11,7 @@ import { customFilterOperations } from './custom-filters.ts';
 import { inboxOperations } from './inboxes.ts';
 import { labelOperations } from './labels.ts';
 import { macroOperations } from './macros.ts';
+import { notificationOperations } from './notifications.ts';
 import { messageOperations } from './messages.ts';
 import type { Operation } from './operation.ts';
 import { participationOperations } from './participation.ts';
@@ -34,6 +35,7 @@ export const operations: readonly Operation[] = [
   ...cannedResponseOperations,
   ...customFilterOperations,
   ...macroOperations,
+  ...notificationOperations,
   ...participationOperations,
   ...searchOperations,
   ...profileOperations,

@@ -15,6 +15,7 @@ import { give, readAssignment } from './assignment/assignments.ts';
 import { autoAssign } from './assignment/auto-assignment.ts';
 import { countHandoff } from './handoff/counted.ts';
 import { noteOf, type NoteSummary } from './handoff/note.ts';
+import { notifyAssignee } from './notifications.ts';
 import { sendInto } from './send.ts';
 import { stateOf } from './silence.ts';
 import { begin, checkSnooze, undergo } from './status.ts';
@@ -62,6 +63,7 @@ export async function createConversation(
   if (!conversation) throw notFound('Inbox');
   begin(conversation, tx.actor.kind, { status: input.status, spoken: input.message !== null });
   tx.record('conversation_created', { conversation }, decide('conversation_created', conversation, tx.actor));
+  notifyAssignee(tx, conversation, 'conversation_assignment');
   const { message: first } = input;
   const message = first && (await sendInto(tx, conversation, { type: 'outgoing', ...first, isFirst: true }));
   await autoAssign(tx, conversation);

@@ -10,6 +10,7 @@ import { autoAssign } from './assignment/auto-assignment.ts';
 import { countBotChange, refuseLoop } from './bots/loops.ts';
 import { findGreeting } from './messages/greetings.ts';
 import { meetFirstResponse } from './deadlines/first-response.ts';
+import { notifyAssignee, notifyMentioned } from './notifications.ts';
 import { undergo } from './status.ts';
 
 export interface NewMessage {
@@ -43,7 +44,9 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   Object.assign(conversation, { lastActivityAt: createdAt, updatedAt: createdAt });
   const draft: MessageDraft = { ...said, sender: senderOf(tx, conversation, input.type), createdAt };
   const message = await tx.say(conversation, draft, decide('message_created', conversation, tx.actor, draft));
+  if (message.private) notifyMentioned(tx, conversation, message.content);
   if (message.type === 'incoming') {
+    notifyAssignee(tx, conversation, 'assigned_conversation_new_message');
     if (leftBy) await tell(tx, conversation, { content: quarantineNote(leftBy.name), private: true });
     await greet(tx, conversation, { messageId: message.id, reopened: before === 'resolved' });
   }

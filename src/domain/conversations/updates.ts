@@ -4,6 +4,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { lockConversation } from './access.ts';
 import { change, merge } from '../changes.ts';
 import { countBotChange } from './bots/loops.ts';
+import { readNotifications } from './notifications.ts';
 import { applySla } from './deadlines/breaches.ts';
 
 /** Changes of a conversation's own fields; undefined leaves a field unchanged, attributes are merged key by key. */
@@ -53,9 +54,10 @@ export async function replaceCustomAttributes(
   return updateConversation(tx, id, { customAttributes: { ...gone, ...attributes } });
 }
 
-/** Marks the customer's messages as seen by a person. Says nothing. Errors: 404, 403. */
+/** Marks the customer's messages as seen, and the agent's notifications about the conversation as read. Says nothing. Errors: 404, 403. */
 export async function markSeen(tx: Transaction, id: number): Promise<Conversation> {
   const conversation = await lockConversation(tx, id);
+  if (tx.actor.kind === 'user') await readNotifications(tx, id);
   if (conversation.unreadCount === 0) return conversation;
   conversation.unreadCount = 0;
   await noteSeen(tx.sql, tx.account.id, id);

@@ -36,6 +36,7 @@ async function shutOut(tx: Transaction, userId: number): Promise<void> {
 
 // The seat stays to name the author of messages and notes. A person without any account loses the access tokens.
 async function removeMembership(tx: Transaction, userId: number): Promise<void> {
+  await tx.sql('DELETE FROM notifications WHERE account_id = $1 AND agent_id = $2', [tx.account.id, userId]);
   const personId = await leaveSeat(tx, userId);
   await deleteRows(tx.sql, Agent, { accountId: tx.account.id, userId });
   if (personId !== null) await revokeIdleTokens(tx.sql, [personId]);

@@ -8,6 +8,7 @@ import {
   isPendingForBot,
 } from '../../deliveries/log/prune.ts';
 import { deleteBulkActions, findOldBulkActions } from '../../deliveries/copies/bulk-actions.ts';
+import { deleteNotifications, findOldNotifications } from '../../records/notifications.ts';
 import {
   deleteConversationBulkActions,
   findOldConversationBulkActions,
@@ -16,6 +17,8 @@ import { deleteRecoveries, findOldRecoveries } from '../../deliveries/copies/rec
 import { sweep } from './sweep.ts';
 
 const usualLimit = 1000;
+/** Days without activity after which notifications are deleted, read or not. */
+const notificationDays = 90;
 
 interface Row {
   id: number;
@@ -68,6 +71,12 @@ export async function deleteOldEvents(database: Database, days: number): Promise
     what: 'bulk action',
     find: (page) => findOldConversationBulkActions(database.sql, days, page),
     remove: (ids) => deleteConversationBulkActions(database.sql, ids),
+  });
+  await deleteAll(database, {
+    name: 'deleting old notifications',
+    what: 'notification',
+    find: (page) => findOldNotifications(database.sql, notificationDays, page),
+    remove: (ids) => deleteNotifications(database.sql, ids),
   });
   return deleted;
 }

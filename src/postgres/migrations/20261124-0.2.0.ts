@@ -19,6 +19,7 @@ import { embeddings } from './0.2.0/embeddings.ts';
 import { events } from './0.2.0/events.ts';
 import { hooks } from './0.2.0/hooks.ts';
 import { imports } from './0.2.0/imports.ts';
+import { notifications } from './0.2.0/notifications.ts';
 import { plugins } from './0.2.0/plugins.ts';
 import { reports } from './0.2.0/reports.ts';
 import { seats } from './0.2.0/seats.ts';
@@ -58,6 +59,7 @@ const inOrder = [
   customFilters,
   macros,
   conversationBulkActions,
+  notifications,
   imports,
   reports,
   storedAnswers,

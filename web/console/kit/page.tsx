@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useStore } from '../../shared/store.ts';
+import { unread } from '../unread.ts';
 
 interface Props {
   title: string;
@@ -12,10 +14,11 @@ interface Props {
 
 /** A view: its one heading, which is the browser's title too, and its content. */
 export function Page({ title, above, actions, children }: Props) {
+  const count = useStore(unread);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Switchboard`;
-  }, [title]);
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Switchboard`;
+  }, [title, count]);
   // Readers of the screen hear where a link has led them. Before anybody can enter a field, which would lose the focus.
   useLayoutEffect(() => heading.current?.focus(), []);
   return (

@@ -6,6 +6,7 @@ import { lockConversation } from '../access.ts';
 import { refuseSilentBot } from '../arbiter.ts';
 import { countBotChange } from '../bots/loops.ts';
 import { giveToBot } from '../bots/serving-bot.ts';
+import { notifyAssignee } from '../notifications.ts';
 import { undergo } from '../status.ts';
 
 /** An assignment: null unassigns, undefined leaves the present one. */
@@ -86,6 +87,7 @@ function sayGiven(tx: Transaction, conversation: Conversation, changed: ChangedA
   countBotChange(tx, conversation);
   conversation.updatedAt = tx.now;
   tx.record('conversation_updated', { conversation, changed });
+  if (changed['assignee_id']) notifyAssignee(tx, conversation, 'conversation_assignment');
 }
 
 /**

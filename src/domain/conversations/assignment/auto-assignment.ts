@@ -1,6 +1,7 @@
 import type { Conversation, Named } from '../../../records/conversations/conversation.ts';
 import type { Transaction } from '../../../events/transaction.ts';
 import { whyNoAnswer } from '../arbiter.ts';
+import { notifyAssignee } from '../notifications.ts';
 
 // The lock serializes concurrent assignments in an inbox, so that its members take turns.
 const lockStatement = `SELECT FROM inboxes WHERE account_id = $1 AND id = $2 AND enable_auto_assignment FOR NO KEY UPDATE`;
@@ -37,6 +38,7 @@ export async function autoAssign(tx: Transaction, conversation: Conversation): P
     conversation,
     changed: { assignee_id: { previous: null, current: assignee.id } },
   });
+  notifyAssignee(tx, conversation, 'conversation_assignment');
 }
 
 async function takeTurn(tx: Transaction, { inbox, team }: Conversation): Promise<Named | null> {
