@@ -43,6 +43,7 @@ interface Notice {
 function notify(tx: Transaction, { id, inbox, team }: Conversation, { type, agentIds, teamIds }: Notice): void {
   const { kind, id: actorId, name } = tx.actor;
   const notThem = kind === 'user' ? actorId : null;
+  if (teamIds.length === 0 && agentIds.every((agent) => agent === notThem)) return;
   const place = [id, inbox.id, team?.id ?? null];
   const parameters = [tx.account.id, agentIds, teamIds, ...place, type, notThem, name, tx.now];
   tx.atCommit({ text: notifyStatement, parameters });
