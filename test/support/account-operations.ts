@@ -142,7 +142,9 @@ export const accountOperations: Record<string, Prepare> = {
   'GET hooks/:id/requests/:request_id': ({ hook, hookRequest }) => ({ at: { id: hook, request_id: hookRequest } }),
   'GET notifications': nothing,
   'GET notifications/unread_count': nothing,
-  'POST notifications/read_all': nothing,
+  'POST notifications/read_all': ({ conversation }) => ({
+    body: { primary_actor_type: 'Conversation', primary_actor_id: conversation },
+  }),
   'PATCH notifications/:id': ({ notification }) => ({ at: { id: notification } }),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),
