@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { routes } from '../src/api/index.ts';
 import type { Route } from '../src/http/route/route.ts';
+import { accountMatrix } from './support/account-matrix.ts';
 import { changedTables, readDigest, type Digest } from './support/digest.ts';
 import { endpointMatrix } from './support/endpoint-matrix.ts';
 import { fieldMatrix } from './support/field-matrix.ts';
@@ -10,176 +11,6 @@ import { signInAt } from './support/sign-in.ts';
 import { signInMatrix } from './support/sign-in-matrix.ts';
 import { smallMatrix } from './support/small-resources.ts';
 import { furnish, principals, World, type PrincipalName, type Reply } from './support/world.ts';
-
-/**
- * Who gets which status. Administrator, member of the inbox, mate of the team, and outsider are people of the account;
- * bot serves its conversations, idle nothing. The next two belong to another account, platform administers the whole
- * platform without being in an account, the guests write from web pages, of this account and of the other; a token that
- * was revoked, none. Small resources and clients have their rows in support/.
- */
-const table = `
-                                                                  adm mem mate  out bot idle  bot' adm' plat   gst gst' rev none
-  GET    conversations                                            200  200 200  200 200 200   404  404  404   401  401  401 401
-  GET    conversations/search                                     200  200 200  200 200 200   404  404  404   401  401  401 401
-  GET    conversations/:id                                        200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations                                            201  201 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  conversations/:id                                        200  200 200  403 200 403   404  404  404   401  401  401 401
-  DELETE conversations/:id                                        200  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  conversations                                            200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations/:id/toggle_status                          200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations/:id/assignments                            200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations/:id/update_last_seen                       200  200 200  403 403 403   404  404  404   401  401  401 401
-  GET    conversations/:id/labels                                 200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations/:id/labels                                 200  200 200  403 200 403   404  404  404   401  401  401 401
-  GET    conversations/:id/agent_bot                              200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations/:id/agent_bot                              200  200 200  403 403 403   404  404  404   401  401  401 401
-  GET    conversations/:conversation_id/messages                  200  200 200  403 200 403   404  404  404   401  401  401 401
-  POST   conversations/:conversation_id/messages                  201  201 201  403 201 403   404  404  404   401  401  401 401
-  POST   conversations/:conversation_id/messages#incoming         201  201 201  403 403 403   404  404  404   401  401  401 401
-  POST   conversations/:conversation_id/messages#private          201  201 201  403 201 403   404  404  404   401  401  401 401
-  GET    conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
-  PATCH  conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
-  PATCH  conversations/:conversation_id/messages/:message_id#content  200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
-  GET    contacts                                                 200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    contacts/search                                          200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    contacts/:id                                             200  200 200  200 200 403   404  404  404   401  401  401 401
-  POST   contacts                                                 201  201 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  contacts/:id                                             200  200 200  200 403 403   404  404  404   401  401  401 401
-  DELETE contacts/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    contacts/:id/conversations                               200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    contacts/:id/notes                                       200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   contacts/:id/notes                                       201  201 201  201 403 403   404  404  404   401  401  401 401
-  GET    /api/v1/accounts/:account_id                             200  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  /api/v1/accounts/:account_id                             200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    inboxes                                                  200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    inboxes/:id                                              200  200 403  403 403 403   404  404  404   401  401  401 401
-  POST   inboxes                                                  201  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  inboxes/:id                                              200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE inboxes/:id                                              200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    inboxes/:id/assignable_agents                            200  200 403  403 403 403   404  404  404   401  401  401 401
-  GET    inboxes/:id/members                                      200  200 403  403 403 403   404  404  404   401  401  401 401
-  POST   inboxes/:id/members                                      200  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  inboxes/:id/members                                      200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE inboxes/:id/members                                      200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    inboxes/:id/agent_bot                                    200  200 403  403 403 403   404  404  404   401  401  401 401
-  POST   inboxes/:id/set_agent_bot                                200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agent_bots                                               200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id                                           200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   agent_bots                                               201  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/reset_access_token                        200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/reset_secret                              200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/release                                   200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE agent_bots/:id                                           200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    plugins                                                  200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id/usage                                     200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/try                                       200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/calls                                     200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agent_bots/:id/evals                                     201  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id/unanswered                                200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agent_bots/:id/runs                                      200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    conversations/:id/runs                                   200  200 200  403 403 403   404  404  404   401  401  401 401
-  GET    runs                                                     200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    runs/:id                                                 200  200 200  403 403 403   404  404  404   401  401  401 401
-  POST   runs/:id/replay                                          200  200 200  403 403 403   404  404  404   401  401  401 401
-  POST   articles/import                                          200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    articles/search                                          200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    labels                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   labels                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  labels/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE labels/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    custom_filters                                           200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    custom_filters/:id                                       200  404 404  404 403 403   404  404  404   401  401  401 401
-  POST   custom_filters                                           201  201 201  201 403 403   404  404  404   401  401  401 401
-  PATCH  custom_filters/:id                                       200  404 404  404 403 403   404  404  404   401  401  401 401
-  DELETE custom_filters/:id                                       200  404 404  404 403 403   404  404  404   401  401  401 401
-  POST   bulk_actions                                             200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    bulk_actions/:id                                         200  404 404  404 403 403   404  404  404   401  401  401 401
-  GET    hooks                                                    200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    hooks/:id                                                200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   hooks                                                    201  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE hooks/:id                                                200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   hooks/:id/rotate                                         200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    hooks/:id/requests                                       200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    hooks/:id/requests/:request_id                           200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   hooks/:id/requests/:request_id/resend                    200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    notifications                                            200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    notifications/unread_count                               200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   notifications/read_all                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  PATCH  notifications/:id                                        200  404 404  404 403 403   404  404  404   401  401  401 401
-  GET    macros                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    macros/:id                                               200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   macros                                                   201  201 201  201 403 403   404  404  404   401  401  401 401
-  PATCH  macros/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE macros/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   macros/:id/execute                                       200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    teams                                                    200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    teams/:id                                                200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   teams                                                    201  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  teams/:id                                                200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE teams/:id                                                200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    teams/:id/team_members                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   teams/:id/team_members                                   200  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  teams/:id/team_members                                   200  403 403  403 403 403   404  404  404   401  401  401 401
-  DELETE teams/:id/team_members                                   200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    agents                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   agents                                                   201  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   agents/:id/resend_invitation                             200  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  PATCH  agents/:id#own                                           200  200 403  403 403 403   404  404  404   401  401  401 401
-  DELETE agents/:id                                               200  403 403  403 403 403   404  404  404   401  401  401 401
-  POST   inboxes/:id/rotate_identity_secret                       200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    events                                                   200  200 200  200 403 403   404  404  404   401  401  401 401
-  GET    reports/activity                                         200  403 403  403 403 403   404  404  404   401  401  401 401
-  GET    events/stream                                            200  200 200  200 403 403   404  404  404   401  401  401 401
-  POST   events/ticket                                            201  201 201  201 403 403   404  404  404   401  401  401 401
-  GET    /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
-  POST   /invitations/:token                                      200  200 200  200 200 200   200  200  200   200  200  200 200
-  GET    /healthz                                                 200  200 200  200 200 200   200  200  200   200  200  200 200
-  GET    /readyz                                                  200  200 200  200 200 200   200  200  200   200  200  200 200
-  GET    /openapi.json                                            200  200 200  200 200 200   200  200  200   200  200  200 200
-
-  GET    /public/api/v1/inboxes/:identifier                       200  200 200  200 200 200   200  200  200   200  200  200 200
-  POST   /public/api/v1/inboxes/:identifier/sessions              201  201 201  201 201 201   201  201  201   201  401  201 201
-  GET    /public/api/v1/inboxes/:identifier/conversation          401  401 401  401 401 401   401  401  401   200  401  401 401
-  GET    /public/api/v1/inboxes/:identifier/messages              401  401 401  401 401 401   401  401  401   200  401  401 401
-  POST   /public/api/v1/inboxes/:identifier/messages              401  401 401  401 401 401   401  401  401   201  401  401 401
-  POST   /public/api/v1/inboxes/:identifier/update_last_seen      401  401 401  401 401 401   401  401  401   200  401  401 401
-  GET    /public/api/v1/inboxes/:identifier/events                401  401 401  401 401 401   401  401  401   200  401  401 401
-  GET    /platform/api/v1/accounts                                403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/accounts/:id                            403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/accounts                                403  403 403  403 403 403   403  403  201   401  401  401 401
-  PATCH  /platform/api/v1/accounts/:id                            403  403 403  403 403 403   403  403  200   401  401  401 401
-  DELETE /platform/api/v1/accounts/:id                            403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/accounts/:id/account_users              403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/accounts/:id/account_users              403  403 403  403 403 403   403  403  201   401  401  401 401
-  DELETE /platform/api/v1/accounts/:id/account_users              403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/users/:id                               403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/users                                   403  403 403  403 403 403   403  403  201   401  401  401 401
-  PATCH  /platform/api/v1/users/:id                               403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/users/:id/reset_access_token            403  403 403  403 403 403   403  403  200   401  401  401 401
-  DELETE /platform/api/v1/users/:id                               403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/agent_bots                              403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/agent_bots                              403  403 403  403 403 403   403  403  201   401  401  401 401
-  PATCH  /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/agent_bots/:id/reset_access_token       403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/agent_bots/:id/reset_secret             403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/agent_bots/:id/release                  403  403 403  403 403 403   403  403  200   401  401  401 401
-  DELETE /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/ledger                                  403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  201   401  401  401 401
-  PATCH  /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
-  DELETE /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401
-  GET    /platform/api/v1/plugins/:plugin/versions                403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/plugins/:plugin/approve                 403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/plugins/:plugin/reject                  403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/plugins/:plugin/enable                  403  403 403  403 403 403   403  403  200   401  401  401 401
-  POST   /platform/api/v1/plugins/:plugin/disable                 403  403 403  403 403 403   403  403  200   401  401  401 401
-`;
 
 // Cursors are sealed anew for each answer; their length would still tell how much there is.
 // Sealed anew each time, or moved by the reading itself.
@@ -194,7 +25,7 @@ interface Row {
 }
 
 function readTable(): Row[] {
-  const [, ...lines] = (table + endpointMatrix + signInMatrix + fieldMatrix)
+  const [, ...lines] = (accountMatrix + endpointMatrix + signInMatrix + fieldMatrix)
     .split('\n')
     .filter((line) => line.trim() !== '');
   lines.push(...Object.entries(smallMatrix).map(([name, statuses]) => `${name} ${statuses}`));
