@@ -82,5 +82,5 @@ async function needInbox(
   );
   if (!inbox) throw notFound('Inbox');
   const isOwn = 'botId' in acting ? inbox.agent_bot_id === acting.botId : (acting.inboxIds?.includes(id) ?? true);
-  if (!isOwn) throw forbidden('The bot does not serve this inbox', 'foreign_inbox');
+  if (!isOwn) throw forbidden('The bot does not serve this inbox');
 }
