@@ -393,6 +393,10 @@ export type ListRunsOfAnAccountQuery = (ListRunsQuery & {
  */
 agent_bot_id?: Id
 /**
+ * Runs of this automation alone; not beside `agent_bot_id`.
+ */
+automation_id?: Id
+/**
  * Runs in this conversation alone.
  */
 conversation_id?: Id
@@ -1247,6 +1251,10 @@ webhook_id: NullableId
  * The bot, which may be deleted by now; null for a delivery to a webhook.
  */
 agent_bot_id: NullableId
+/**
+ * The automation, which may be deleted by now; null for all other deliveries.
+ */
+automation_id: NullableId
 endpoint_kind: ("webhook" | "agent_bot" | "automation")
 /**
  * The event, as the feed has it.
@@ -1798,6 +1806,8 @@ export interface Schemas {
 "requests/article.update": UpdateArticle
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
+"requests/automation.create": CreateAutomation
+"requests/automation.update": UpdateAutomation
 "requests/bot.call": CallAsAgentBot
 "requests/bot.evals": KeepEvalsOfAgentBot
 "requests/bot.try": TryAgentBot
@@ -1915,6 +1925,8 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/automation-list": AutomationList
+"resources/automation": Automation
 "resources/bot-call": BotCall
 "resources/bot-evals-kept": KeptBotEvals
 "resources/bot-evals": BotEvals
@@ -2714,6 +2726,70 @@ attribute_display_type?: AttributeDisplayType
  * @maxItems 100
  */
 attribute_values?: string[]
+[k: string]: unknown
+}
+/**
+ * A name, and an installed plugin of the kind `automation`.
+ */
+export interface CreateAutomation {
+name: string
+/**
+ * An installed plugin. It cannot be changed.
+ */
+plugin_id: string
+/**
+ * The settings of the plugin, as its manifest says.
+ */
+config?: GivenAttributes
+/**
+ * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ */
+secrets?: {
+[k: string]: string | null
+}
+/**
+ * The inboxes in which it hears and acts; null, the default, for the whole account.
+ * 
+ * @minItems 1
+ * @maxItems 100
+ */
+inbox_ids?: (Id[] | null)
+/**
+ * Whether it hears anything; by default it does.
+ */
+active?: boolean
+[k: string]: unknown
+}
+/**
+ * What to change of an automation; its plugin stays.
+ */
+export interface UpdateAutomation {
+name?: string
+/**
+ * An installed plugin. It cannot be changed.
+ */
+plugin_id?: string
+/**
+ * The settings of the plugin, as its manifest says.
+ */
+config?: GivenAttributes
+/**
+ * Secrets that the plugin's manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ */
+secrets?: {
+[k: string]: string | null
+}
+/**
+ * The inboxes in which it hears and acts; null, the default, for the whole account.
+ * 
+ * @minItems 1
+ * @maxItems 100
+ */
+inbox_ids?: (Id[] | null)
+/**
+ * Whether it hears anything; by default it does.
+ */
+active?: boolean
 [k: string]: unknown
 }
 /**
@@ -4449,6 +4525,44 @@ highlight: string
 export interface CustomAttributeDefinitionList {
 payload: CustomAttributeDefinition[]
 meta: PageMeta
+}
+/**
+ * Automations, oldest first.
+ */
+export interface AutomationList {
+payload: Automation[]
+meta: PageMeta
+}
+/**
+ * A plugin that hears what happens in the account, and acts on it; it serves no conversation.
+ */
+export interface Automation {
+id: Id
+name: string
+/**
+ * The plugin that it runs, of the kind `automation`.
+ */
+plugin_id: string
+/**
+ * Its settings without secret ones; empty for agents.
+ */
+config: {
+[k: string]: unknown
+}
+/**
+ * The inboxes in which it hears and acts; null for the whole account.
+ */
+inbox_ids: (Id[] | null)
+active: boolean
+/**
+ * Whether it can run: failing when a secret is missing, when its plugin cannot run, or in quarantine.
+ */
+health: Health
+/**
+ * Names of the secrets that its plugin asks for, and that have no value.
+ */
+missing_secrets: string[]
+created_at: UnixTime
 }
 /**
  * An answer as the bot would get it.
@@ -6217,7 +6331,7 @@ required?: string[]
 additionalProperties?: false
 }
 export interface Setting {
-type: ("string" | "number" | "integer" | "boolean" | "array" | "object")
+type: (("string" | "number" | "integer" | "boolean" | "array" | "object") | ("string" | "number" | "boolean")[])
 title?: string
 description?: string
 /**

@@ -16,6 +16,7 @@ import { conversationBulkActionRoutes } from './accounts/conversations/bulk-acti
 import { conversationRoutes } from './accounts/conversations/conversations.ts';
 import { endpointRoutes } from './accounts/deliveries/endpoint-verbs.ts';
 import { eventRoutes } from './accounts/deliveries/events.ts';
+import { automationRoutes } from './accounts/bots/automations.ts';
 import { bulkActionRoutes } from './accounts/deliveries/bulk-actions.ts';
 import { deliveryRoutes } from './accounts/deliveries/deliveries.ts';
 import { healthRoutes } from './service/health.ts';
@@ -58,6 +59,7 @@ export const routes: readonly Route[] = [
   ...mergeRoutes,
   ...inboxRoutes,
   ...agentBotRoutes,
+  ...automationRoutes,
   ...usageRoutes,
   ...evalRoutes,
   ...callRoutes,

@@ -1,7 +1,7 @@
-// The API of bots, published as `switchboard/bot`. It imports only bot-doors.ts, rich-replies.ts and bundled-functions.ts, so that the types of a bot
-// need no other file of the service. At run time `switchboard/bot` exports `defineBot` and those functions; the service passes
-// everything else as `ctx`.
+// The API of bots, published as `switchboard/bot`. It imports only files beside it, so that the types of a bot need no other file of
+// the service. At run time there are `defineBot`, `defineAutomation` and the bundled functions; all else is passed as `ctx`.
 
+import type { ConversationChoice, Current } from './automation-api.ts';
 import type {
   AttachedFile,
   Attachment,
@@ -18,6 +18,7 @@ import type {
 } from './bot-doors.ts';
 import type { HandoffCause, Priority, ReplyOptions } from './rich-replies.ts';
 
+export * from './automation-api.ts';
 export type * from './bot-doors.ts';
 export type * from './rich-replies.ts';
 export { basicAuth, hmac, runTools, secret, sha256 } from './bundled-functions.ts';
@@ -71,11 +72,6 @@ export interface Conversation {
 export interface Reply extends ReplyOptions {
   /** 1 to 20,000 characters; may be left out beside `attachments`. */
   content?: string;
-}
-
-/** Where to write, for automations and for events without a conversation; elsewhere it can only be that of the event. */
-export interface ConversationChoice {
-  conversation_id?: number;
 }
 
 /** A handoff with options, for `ctx.handoff`. */
@@ -210,6 +206,11 @@ export interface Context<Config = JsonObject> {
   readonly kb: KnowledgeBase;
   /** The tools that the account has set for the bot. Needs `permissions.tools`. `await ctx.tools.call('stock', { item: 7 })` */
   readonly tools: ConfiguredTools;
+  /**
+   * The conversation and the contact of the event as they are now, as REST shows them, and whether it is within the hours of
+   * the inbox. `const { conversation } = await ctx.current()`
+   */
+  current(): Promise<Current>;
   /**
    * Waits until the customer pauses (1.5 seconds after the last message, at most 5 in all, as the service is set), and
    * returns what the customer has written since `ctx.message`: for bots that answer a burst of messages once. The bot is

@@ -1,4 +1,5 @@
 import { readStored, storedBytes } from '../domain/bots/storage.ts';
+import { readCurrent } from '../domain/conversations/current.ts';
 import type { Database } from '../postgres/database.ts';
 import { withHookContent } from '../records/hook-content.ts';
 import { findMessages } from '../records/messages/message.ts';
@@ -27,6 +28,7 @@ export function runPortsOf(options: RunnerOptions): RunPorts {
     doors: {
       ...options.doors,
       customers: { database },
+      current: (place, now) => readCurrent(database.sql, place, now),
       storage: {
         read: (place, key, now) => readStored(database.sql, place, key, now),
         used: (place, now) => storedBytes(database.sql, place, now),

@@ -22,6 +22,7 @@ const newAgent = async ({ maker }: Tenant) => (await maker.agent()).id;
 const newInvitee = async ({ maker }: Tenant) => (await maker.invitee()).id;
 const newLabel = async ({ maker }: Tenant) => (await maker.label()).id;
 const newHook = ({ maker }: Tenant) => maker.hook();
+const newAutomation = ({ maker }: Tenant) => maker.automation();
 const newMacro = ({ maker }: Tenant) => maker.macro();
 // Sent by the token that the administrator has by now: a custom filter belongs to its creator.
 const onFilter =
@@ -146,6 +147,22 @@ export const accountOperations: Record<string, Prepare> = {
     body: { primary_actor_type: 'Conversation', primary_actor_id: conversation },
   }),
   'PATCH notifications/:id': ({ notification }) => ({ at: { id: notification } }),
+  'GET automations': nothing,
+  'GET automations/:id': ({ automation }) => ({ at: { id: automation } }),
+  'POST automations': ({ maker, inbox }) => ({
+    body: {
+      name: maker.text('automation'),
+      plugin_id: 'rules',
+      config: { rules: [] },
+      inbox_ids: [inbox],
+      active: false,
+    },
+  }),
+  'PATCH automations/:id': on(newAutomation, ({ maker, inbox }) => ({
+    name: maker.text('renamed'),
+    inbox_ids: [inbox],
+  })),
+  'DELETE automations/:id': on(newAutomation),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),
   'POST macros': ({ maker }) => ({

@@ -1,5 +1,10 @@
-/** Rows of the matrix of webhooks, the servers of bots, and their deliveries. */
+/** Rows of the matrix of automations, webhooks, the servers of bots, and their deliveries. */
 export const endpointMatrix = `
+  GET    automations                                              200  200 200  200 403 403   404  404  404   401  401  401 401
+  GET    automations/:id                                          200  200 200  200 403 403   404  404  404   401  401  401 401
+  POST   automations                                              201  403 403  403 403 403   404  404  404   401  401  401 401
+  PATCH  automations/:id                                          200  403 403  403 403 403   404  404  404   401  401  401 401
+  DELETE automations/:id                                          200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401
   POST   webhooks                                                 201  403 403  403 403 403   404  404  404   401  401  401 401

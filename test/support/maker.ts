@@ -108,6 +108,16 @@ export class Maker {
     return this.post('bulk_actions', { type: 'Conversation', ids: [conversation], fields: { priority: 'low' } });
   }
 
+  /** An automation that is off. */
+  automation(): Promise<number> {
+    return this.post('automations', {
+      name: this.text('automation'),
+      plugin_id: 'rules',
+      config: { rules: [] },
+      active: false,
+    });
+  }
+
   /** A global macro that writes a note. */
   macro(): Promise<number> {
     const actions = [{ action_name: 'add_private_note', action_params: [this.text('note')] }];

@@ -67,6 +67,8 @@ export interface Tenant {
   slaPolicy: number;
   /** A custom filter of the account's administrator. */
   customFilter: number;
+  /** An automation that is off. */
+  automation: number;
   /** A global macro. */
   macro: number;
   /** A notification of the account's administrator. */
@@ -109,6 +111,7 @@ const steps: Step[] = [
     return { small, slaPolicy: small['sla_policies']! };
   },
   async ({ maker, administrator }) => ({ customFilter: await maker.customFilter(administrator.headers) }),
+  async ({ maker }) => ({ automation: await maker.automation() }),
   async ({ maker }) => ({ macro: await maker.macro() }),
   async ({ maker }) => ({ hook: await maker.hook() }),
   async ({ maker, hook }) => ({ hookRequest: await maker.hookRequest(hook) }),

@@ -16,6 +16,7 @@ export interface Operations {
   'DELETE agents/:id': { reply: 'resources/empty' };
   'DELETE agents/:id/second_factor': { reply: 'resources/empty' };
   'DELETE articles/:id': { reply: 'resources/empty' };
+  'DELETE automations/:id': { reply: 'resources/empty' };
   'DELETE canned_responses/:id': { reply: 'resources/empty' };
   'DELETE contacts/:id': { reply: 'resources/contact-deletion' };
   'DELETE conversations/:conversation_id/messages/:message_id': { reply: 'resources/empty' };
@@ -75,6 +76,8 @@ export interface Operations {
   'GET articles': { query: 'requests/article.list.query'; reply: 'resources/article-list' };
   'GET articles/:id': { reply: 'resources/article' };
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
+  'GET automations': { query: 'requests/page.query'; reply: 'resources/automation-list' };
+  'GET automations/:id': { reply: 'resources/automation' };
   'GET bulk_actions/:id': { reply: 'resources/conversation-bulk-action' };
   'GET canned_responses': { query: 'requests/canned-response.list.query'; reply: 'resources/canned-response-list' };
   'GET canned_responses/:id': { reply: 'resources/canned-response' };
@@ -151,6 +154,7 @@ export interface Operations {
   'PATCH agent_bots/:id': { body: 'requests/agent-bot.update'; reply: 'resources/agent-bot' };
   'PATCH agents/:id': { body: 'requests/agent.update'; reply: 'resources/agent' };
   'PATCH articles/:id': { body: 'requests/article.update'; reply: 'resources/article' };
+  'PATCH automations/:id': { body: 'requests/automation.update'; reply: 'resources/automation' };
   'PATCH canned_responses/:id': { body: 'requests/canned-response.update'; reply: 'resources/canned-response' };
   'PATCH contacts/:id': { body: 'requests/contact.update'; reply: 'resources/single-contact' };
   'PATCH conversations': { body: 'requests/conversation.set-status'; reply: 'resources/conversation' };
@@ -216,6 +220,7 @@ export interface Operations {
   'POST agents/:id/sign_in_link': { reply: 'resources/sign-in-link' };
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
+  'POST automations': { body: 'requests/automation.create'; reply: 'resources/automation' };
   'POST bulk_actions': { body: 'requests/conversation.bulk-action'; reply: 'resources/conversation-bulk-action' };
   'POST canned_responses': { body: 'requests/canned-response.create'; reply: 'resources/canned-response' };
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };

@@ -50,7 +50,21 @@ export class Uses {
   }
 }
 
-const actions = ['reply', 'note', 'handoff', 'resolve', 'snooze', 'open', 'assign', 'label', 'priority', 'attributes'];
+const actions = [
+  'reply',
+  'note',
+  'handoff',
+  'resolve',
+  'snooze',
+  'open',
+  'assign',
+  'label',
+  'priority',
+  'attributes',
+  'mute',
+  'sla',
+  'bot',
+];
 const fields = ['name', 'email', 'phone_number', 'identifier', 'custom_attributes', 'visitor_attributes'];
 const scopes = ['conversation', 'contact', 'installation'];
 const switches = {

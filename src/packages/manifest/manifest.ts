@@ -187,7 +187,14 @@ function compileConfig(schema: ConfigSchema): ValidateFunction {
 let configCompiler: Ajv2020 | undefined;
 
 function createConfigCompiler(): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, verbose: true, useDefaults: true });
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+  });
   // The patterns of the mode `full` can take exponential time on hostile texts.
   formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
   ajv.addKeyword({ keyword: 'x-secret', schemaType: 'boolean' });

@@ -11,7 +11,7 @@ const AgentBotSchema = defineEntity({
     name: p.text(),
     description: p.text().nullable(),
     kind: p.text().$type<'webhook' | 'plugin' | 'automation'>(),
-    inboxIds: p.array().columnType('bigint[]').$type<number[]>().nullable(),
+    inboxIds: p.array(Number).columnType('bigint[]').nullable(),
     active: p.boolean().default(true),
     avatarUrl: p.text().nullable(),
     outgoingUrl: p.text().nullable(),

@@ -1,6 +1,7 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
 import { customerDoors, type Author, type CustomerPorts } from './customers.ts';
+import { currentDoor, type ReadCurrent } from './current.ts';
 import { digestDoors } from './digests.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
@@ -26,6 +27,7 @@ export interface DoorPorts {
   tools?: ToolPorts;
   burst?: BurstPorts;
   customers?: CustomerPorts;
+  current?: ReadCurrent;
   /** How often the bot has replied in the present session of the conversation. */
   replies?: (place: { accountId: number; botId: number; conversationId: number }) => Promise<number>;
 }
@@ -104,6 +106,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       'kb.search': guarded('kb', (input) => searchDoor(input, { ...owner, noted }, ports.knowledge)),
       'kb.languages': guarded('kb', async () => (await ports.knowledge?.languages?.(owner.accountId)) ?? []),
       'tools.call': guarded('tools', (input, _, signal) => tools.call(input, signal)),
+      current: () => currentDoor(run, ports.current),
       replies: async () => repliesOf(owner, ports.replies),
       settled: (_, __, signal) => whatElse(run, ports.burst, signal),
       forward: guarded('forward', run.hasServer ? forward : undefined),

@@ -154,6 +154,7 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
       open: (place: unknown) => callHost('conversations.open', place),
       find: (place: unknown) => callHost('conversations.find', place),
     }),
+    current: () => callHost('current'),
     settled: () => callHost('settled'),
     replies: () => callHost('replies'),
     forward: (options?: unknown) => callHost('forward', options),

@@ -7,6 +7,7 @@ import {
   type RunFilter,
 } from '../../../domain/bots/runs.ts';
 import { findBundle } from '../../../domain/plugins/registry.ts';
+import { readAutomation } from '../../../domain/bots/automations.ts';
 import { readAgentBot } from '../../../domain/bots/bots.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Services } from '../../../http/route/call.ts';
@@ -31,6 +32,7 @@ export const runRoutes = [
     },
     async ({ services, sql, account, actor, principal, query: asked }) => {
       if (asked.agent_bot_id !== undefined) await readAgentBot(sql, account.id, asked.agent_bot_id);
+      if (asked.automation_id !== undefined) await readAutomation(sql, account.id, asked.automation_id);
       const list = `runs in account ${account.id}`;
       const found = await listRuns(sql, { accountId: account.id, actor }, filterOf(services, list, asked));
       return presentStretch(found, (run) => presentRun(run, { actor, principal }), { ...services, list });
@@ -86,7 +88,8 @@ export const runRoutes = [
 ];
 
 function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/account-run.list.query'>): RunFilter {
-  const { agent_bot_id: botId, conversation_id: conversationId, outcome, since, until, cursor } = asked;
+  const { conversation_id: conversationId, outcome, since, until, cursor } = asked;
+  const botId = asked.agent_bot_id ?? asked.automation_id;
   const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
   const after = readCursor(secretBox, list, cursor);
   return { botId, conversationId, outcome, since: dateOf(since), until: dateOf(until), after };

@@ -20,12 +20,13 @@ export function presentDetail(delivery: DeliveryDetail, wait: Wait | undefined):
 }
 
 function present({ endpoint, event, ...delivery }: LoggedDelivery, wait: Wait | undefined): Shape<'shapes/delivery'> {
-  const isWebhook = endpoint.kind === 'webhook';
+  const { kind } = endpoint;
   return {
     id: delivery.id,
-    webhook_id: isWebhook ? endpoint.id : null,
-    agent_bot_id: isWebhook ? null : endpoint.id,
-    endpoint_kind: isWebhook ? 'webhook' : 'agent_bot',
+    webhook_id: kind === 'webhook' ? endpoint.id : null,
+    agent_bot_id: kind === 'bot' ? endpoint.id : null,
+    automation_id: kind === 'automation' ? endpoint.id : null,
+    endpoint_kind: kind === 'bot' ? 'agent_bot' : kind,
     event_id: event.id,
     event: event.name,
     conversation_id: event.conversationId,
