@@ -163,7 +163,7 @@ export class Maker {
 
   /** A request that was sent to the hook, and is to be handled. */
   async handledRequest(hookId: number): Promise<number> {
-    const { url } = await this.call('POST', `hooks/${hookId}/rotate`);
+    const { url } = await this.call('POST', `hooks/${hookId}/rotate`, { overlap_seconds: 0 });
     const path = new URL(url).pathname;
     return (await this.app.post(path, { mark: this.mark })).body.id;
   }

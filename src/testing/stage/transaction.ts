@@ -26,8 +26,14 @@ export class StageTransaction extends Transaction {
 
   constructor(stage: StageState, actor: Actor, said: Message[] = []) {
     const { now, conversation } = stage;
-    // The parts of a unit of work that verbs reach through the members that this class keeps.
-    const unit = { now, sql: sqlOf(stage), partOf: () => null, afterCommit: () => undefined };
+    // The parts of a unit of work that verbs reach through the members that this class keeps. A simulation has no agents to notify.
+    const unit = {
+      now,
+      sql: sqlOf(stage),
+      partOf: () => null,
+      afterCommit: () => undefined,
+      atCommit: () => undefined,
+    };
     super(unit as unknown as UnitOfWork, { account: conversation.account, actor });
     this.#stage = stage;
     this.#said = said;
