@@ -22,7 +22,10 @@ describe('every event', () => {
     expect(names).to.have.members(heardBy('account'));
   });
 
-  it('that bots hear can be named in a manifest, and no other', () => {
-    expect(allowed('runtime/plugin', ({ event }) => event)).to.have.members(heardBy('bot'));
+  it('that bots or automations hear can be named in a manifest, and no other', () => {
+    expect(allowed('runtime/plugin', ({ event }) => event)).to.have.members([
+      // Hooks need no entry.
+      ...new Set([...heardBy('bot'), ...heardBy('account')].filter((name) => name !== 'hook_received')),
+    ]);
   });
 });

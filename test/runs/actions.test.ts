@@ -78,6 +78,14 @@ describe('actions of bots', function () {
     });
   }
 
+  it('are refused in another conversation', async () => {
+    const { id: other } = await doing(`ctx.note('mine')`);
+    const before = await messagesOf(house.app, other);
+    const { run } = await doing(`ctx.reply('Not mine', { conversation_id: ${other} })`);
+    expect(run).to.include({ outcome: 'foreign_conversation' });
+    expect(await messagesOf(house.app, other)).to.deep.equal(before);
+  });
+
   it('resolve, and say so', async () => {
     const { run, conversation, id } = await doing(`ctx.reply('Bye'); ctx.resolve();`);
     expect(run.error).to.equal(null);

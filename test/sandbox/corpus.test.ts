@@ -137,7 +137,7 @@ const corpus: readonly Item[] = [
     'forged actions, also of other conversations',
     'refused',
     ['sandbox/sandbox.test.ts', "'a forged type'"],
-    ['sandbox/sandbox.test.ts', 'conversation_id: 99'],
+    ['runs/actions.test.ts', 'are refused in another conversation'],
     ['runs/actions.test.ts', 'drops the whole batch of a bot that may not'],
   ],
   [

@@ -207,8 +207,8 @@ describe('the test kit', function () {
   });
 
   it('refuses a package that cannot be used, with every problem', async () => {
-    const problem = await failureOf(async () => simulate(makeBot(echo, { version: 'one', events: [] })));
-    expect(problem).to.include('`version`').and.include('`events`');
+    const problem = await failureOf(async () => simulate(makeBot(echo, { version: 'one', events: ['no_such_event'] })));
+    expect(problem).to.include('`version`').and.include('`events[0]`');
   });
 
   it('calls the bot as it asked, with its data, the latest of a name only, and not after a takeover', async () => {

@@ -24,7 +24,7 @@ export const notificationRoutes = [
   ),
   doors.account(
     ['GET', `${base}/unread_count`, 'Count your unread notifications'],
-    { reply: 'resources/unread-count', role: 'agent' },
+    { reply: 'resources/unread-count', record: true, role: 'agent' },
     async ({ sql, account, actor }) => ({ unread_count: await countUnreadNotifications(sql, account.id, actor) }),
   ),
   doors.account(

@@ -81,6 +81,7 @@ describe('the log of deliveries', () => {
       id: record.id,
       webhook_id: webhook.id,
       agent_bot_id: null,
+      automation_id: null,
       endpoint_kind: 'webhook',
       event_id: told.id,
       event: 'contact_created',

@@ -62,7 +62,7 @@ describe('seats', () => {
       const response = await fetch(`${hiring.linkOf(known.email)}?format=page`, { method: 'POST' });
       const text = await response.text();
       expect(response.status).to.equal(200);
-      expect(text).to.include('Welcome to Demo account').and.to.include('access token that you have');
+      expect(text).to.include('Welcome to Demo account').and.to.include('You already have access elsewhere');
       expect(text).not.to.match(/swu_/);
     });
 

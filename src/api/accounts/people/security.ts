@@ -50,7 +50,7 @@ function wrongCode(): Error {
 export const securityRoutes = [
   doors.platform(
     ['GET', `${path}/security`, 'Get how the profile signs in'],
-    { reply: 'resources/security', role: 'user' },
+    { reply: 'resources/security', record: true, role: 'user' },
     async ({ services, sql, now, principal }) => {
       const { hash, changedAt } = await findPassword(sql, principal.id, services.secretBox);
       return {

@@ -127,7 +127,7 @@ function SignInActions({ agent: { id, name } }: { agent: Agent }) {
     });
   }
   return (
-    <>
+    <div class="stack">
       <Action label={`Send sign-in link to ${name}`} act={send}>
         Send sign-in link
       </Action>
@@ -139,7 +139,7 @@ function SignInActions({ agent: { id, name } }: { agent: Agent }) {
       >
         Reset second factor
       </Action>
-    </>
+    </div>
   );
 }
 
