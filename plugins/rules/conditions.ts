@@ -23,13 +23,23 @@ export function meets({ all, any }: Conditions, facts: Facts): boolean {
 function holds({ attribute, operator, values = [] }: Condition, facts: Facts): boolean {
   const found = textsOf(facts[attribute]);
   const wanted = values.map((value) => String(value).toLowerCase());
-  const isEqual = found.some((text) => wanted.includes(text));
-  const isContained = found.some((text) => wanted.some((part) => text.includes(part)));
-  if (operator === 'equal_to') return isEqual;
-  if (operator === 'not_equal_to') return !isEqual;
-  if (operator === 'contains') return isContained;
-  if (operator === 'does_not_contain') return !isContained;
+  if (operator === 'equal_to') return hasEqual(found, wanted);
+  if (operator === 'not_equal_to') return !hasEqual(found, wanted);
+  if (operator === 'contains') return hasPart(found, wanted);
+  if (operator === 'does_not_contain') return !hasPart(found, wanted);
   return found.length > 0 === (operator === 'is_present');
+}
+
+function hasEqual(found: readonly string[], wanted: readonly string[]): boolean {
+  for (const text of found) if (wanted.includes(text)) return true;
+  return false;
+}
+
+function hasPart(found: readonly string[], wanted: readonly string[]): boolean {
+  for (const text of found) {
+    for (const part of wanted) if (text.includes(part)) return true;
+  }
+  return false;
 }
 
 // An absent value equals nothing.

@@ -5,7 +5,7 @@ import type { Facts } from './conditions.ts';
 export async function factsOf(ctx: AutomationContext<unknown>): Promise<Facts> {
   const now = await ctx.current();
   const conversation = now.conversation ?? {};
-  const contact = { ...now.contact, ...(now.contact ? {} : ctx.contact) } as Record<string, unknown>;
+  const contact = (now.contact ?? contactHeard(ctx)) as Record<string, unknown>;
   const meta = (conversation['meta'] ?? {}) as Record<string, { id?: number } | null>;
   const ofContact = Object.entries({ ...(contact['custom_attributes'] as object), ...contact });
   return {
@@ -23,6 +23,18 @@ export async function factsOf(ctx: AutomationContext<unknown>): Promise<Facts> {
     hours: now.hours,
     ...(ctx.message ? ofMessage(ctx.message as unknown as Record<string, unknown>) : {}),
     ...Object.fromEntries(ofContact.map(([name, value]) => [`contact.${name}`, value])),
+  };
+}
+
+// The contact of the event, where it is gone by now.
+function contactHeard(ctx: AutomationContext<unknown>): Record<string, unknown> {
+  return {
+    id: ctx.contact?.id,
+    name: ctx.contact?.name,
+    email: ctx.contact?.email,
+    phone_number: ctx.contact?.phone_number,
+    identifier: ctx.contact?.identifier,
+    custom_attributes: ctx.contact?.custom_attributes,
   };
 }
 
