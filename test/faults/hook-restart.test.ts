@@ -33,7 +33,7 @@ describe('hooks over a restart', function () {
         const own = ids.filter((one) => one.key === key).map(({ id }) => id);
         expect(own).to.deep.equal(own.toSorted((one, other) => one - other));
       }
-      // What came before the restart is known after it.
+      // Requests from before the restart are known after it.
       const again = await send(`${after.url}${new URL(hook.url).pathname}`, '{"id":3}');
       expect(again.body.duplicate).to.equal(true);
     } finally {

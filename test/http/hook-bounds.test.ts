@@ -52,7 +52,7 @@ describe('bounds of hooks', function () {
       const refused = await send(hook.url, body(9));
       expect([refused.body.code, refused.headers.get('retry-after')]).to.deep.equal(['too_much_waits', '30']);
       expect((await send(theirs.url, body(1))).status).to.equal(202);
-      // What was handled makes room.
+      // Handled requests make room.
       await app.query('UPDATE hook_requests SET is_settled = true');
       await app.eventually(async () => (await send(hook.url, body(10))).status === 202);
     } finally {

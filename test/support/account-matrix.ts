@@ -1,5 +1,5 @@
 /**
- * Who gets which status. Administrator, member of the inbox, mate of the team, and outsider are people of the account;
+ * Statuses by principal. Administrator, member of the inbox, mate of the team, and outsider are people of the account;
  * bot serves its conversations, idle nothing. The next two belong to another account, platform administers the whole
  * platform without being in an account, the guests write from web pages, of this account and of the other; a token that
  * was revoked, none. Small resources and clients have their rows in support/.
