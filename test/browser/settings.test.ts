@@ -31,7 +31,7 @@ describe('the settings in the console', function () {
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await loaded(page);
   };
-  const toast = (text: string) => page.locator('.toast').filter({ hasText: text }).first().waitFor();
+  const toast = (text: string) => page.locator('.toast').getByText(text, { exact: true }).first().waitFor();
 
   it('all open without an error, accessibly, on narrow and wide screens', async () => {
     for (const name of ['Inboxes', 'Agents', 'Teams', 'Labels', 'Access token', 'Event catalogue']) {

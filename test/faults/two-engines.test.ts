@@ -50,7 +50,14 @@ describe('two engines on one database', function () {
       await settled(app.databaseUrl, 120_000);
 
       const accounts = await balance(app.databaseUrl, sink.log);
-      expect(accounts).to.deep.equal({ deliveries, arrivals: deliveries, duplicates: 0, unknown: 0 });
+      // A busy machine may let a request wait past its time, which is repeated then; nothing else may be.
+      const failed = await rowsOf<{ error_code: string }>(
+        app.databaseUrl,
+        `SELECT error_code FROM attempts WHERE outcome = 'failed'`,
+      );
+      for (const { error_code: code } of failed) expect(code).to.equal('timeout');
+      expect(accounts).to.include({ deliveries, duplicates: 0, unknown: 0 });
+      expect(accounts.arrivals).to.be.within(deliveries, deliveries + failed.length);
       const parts = engines.map(
         ({ pid }) => sink.log.filter(({ remotePort }) => holders.get(remotePort) === pid).length,
       );

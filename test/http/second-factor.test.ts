@@ -97,6 +97,23 @@ describe('a second factor', function () {
     expect((await send('POST', path, {}, pages)).status).to.equal(422);
   });
 
+  it('takes no condition and no key with guesses, which would not be counted then', async () => {
+    const { email, secret, pages } = await person();
+    for (const match of [
+      '*',
+      (await fetch(`${app.url}/api/v1/profile/security`, { headers: pages })).headers.get('etag'),
+    ]) {
+      const conditional = { ...pages, 'if-match': match ?? '' };
+      expect((await send('DELETE', path, { code: '000000' }, conditional)).status).to.equal(412);
+      expect((await send('POST', `${path}/confirm`, { code: '000000' }, conditional)).status).to.equal(412);
+    }
+    for (let index = 0; index < 10; index++) {
+      const keyed = { ...pages, 'idempotency-key': `guess ${index}` };
+      expect((await send('DELETE', path, { code: '000000' }, keyed)).status).to.equal(422);
+    }
+    expect((await signIn(email, codeOf(secret, now()))).status).to.equal(429);
+  });
+
   it('is asked for after the right password only, and its code works once', async () => {
     const { email, secret, pages } = await person();
     const wrong = await send('POST', '/sign_in', { email, password: 'not it', code: codeOf(secret, now()) });

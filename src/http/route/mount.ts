@@ -266,7 +266,7 @@ function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Ser
 }
 
 function keyedRequest(ctx: Context, call: AnyCall, { contract }: Route) {
-  return contract.keyed === false ? null : readKeyedRequest(ctx, call);
+  return contract.keyed === false || contract.countsTries ? null : readKeyedRequest(ctx, call);
 }
 
 // Looked up before the preparation: a repeated request needs none, and its preparation could fail by now.

@@ -42,11 +42,13 @@ export interface Contract {
    * `If-Match` is then checked in the first batch, instead of making all of them one transaction.
    */
   inBatches?: true;
-  /**
-   * On a POST that only reads, or counts wrong tries even if it is refused: takes no Idempotency-Key, with which a refusal
-   * would roll the count back.
-   */
+  /** On a POST that only reads: takes no Idempotency-Key. */
   keyed?: false;
+  /**
+   * Counts wrong tries, and commits the count although it refuses: takes no Idempotency-Key and no `If-Match`, with which a
+   * refusal would roll the count back.
+   */
+  countsTries?: true;
   /** The call may revoke the token that it is made with. */
   revokes?: true;
   /** Answers 200 instead, with `new Unchanged(record)`, where everything is as requested already. */

@@ -22,8 +22,8 @@ export function traitsOf(route: Route, routes: readonly Route[]): Traits {
   const { method, path, contract } = route;
   const role = factsOf(contract.role);
   const authenticated = role.security.length > 0;
-  const keyed = role.keyed && method === 'POST' && contract.keyed !== false;
-  const record = authenticated ? findRecordRoute(route, routes) : null;
+  const keyed = role.keyed && method === 'POST' && contract.keyed !== false && !contract.countsTries;
+  const record = authenticated && !contract.countsTries ? findRecordRoute(route, routes) : null;
   const applies: [boolean, number[]][] = [
     [true, [400, 503]],
     [true, [...role.errors]],

@@ -66,7 +66,7 @@ export const securityRoutes = [
       body: 'requests/password.change',
       reply: 'resources/empty',
       role: 'user',
-      keyed: false,
+      countsTries: true,
       description: 'Ends all other sign-ins of the person; access tokens stay.',
     },
     {
@@ -87,6 +87,7 @@ export const securityRoutes = [
       body: 'requests/password.remove',
       reply: 'resources/empty',
       role: 'user',
+      countsTries: true,
       description: 'Ends all other sign-ins of the person. Sign-in links and access tokens go on to work.',
     },
     {
@@ -116,7 +117,7 @@ export const securityRoutes = [
       body: 'requests/second-factor.code',
       reply: 'resources/recovery-codes',
       role: 'user',
-      keyed: false,
+      countsTries: true,
       description: 'Ends all other sign-ins of the person. Each recovery code, in this answer only, replaces one code.',
     },
     async ({ services, principal: { id: userId, tokenId }, body: { code }, transact }) => {
@@ -127,7 +128,7 @@ export const securityRoutes = [
   ),
   doors.platform(
     ['DELETE', `${path}/security/second_factor`, 'Remove the second factor of the profile'],
-    { body: 'requests/second-factor.code', reply: 'resources/empty', role: 'user' },
+    { body: 'requests/second-factor.code', reply: 'resources/empty', role: 'user', countsTries: true },
     async ({ services: { secretBox }, principal: { id: userId }, body: { code }, transact }) => {
       const outcome = await transact((tx) => removeFactor(tx, { userId, code }, secretBox));
       if (outcome !== 'passed') throw wrongCode();
