@@ -1807,6 +1807,7 @@ export interface Schemas {
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
 "requests/automation.create": CreateAutomation
+"requests/automation.dry-run": DryRunAutomation
 "requests/automation.update": UpdateAutomation
 "requests/bot.call": CallAsAgentBot
 "requests/bot.evals": KeepEvalsOfAgentBot
@@ -1925,6 +1926,7 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/automation-dry-run": AutomationDryRun
 "resources/automation-list": AutomationList
 "resources/automation": Automation
 "resources/bot-call": BotCall
@@ -2758,6 +2760,20 @@ inbox_ids?: (Id[] | null)
  * Whether it hears anything; by default it does.
  */
 active?: boolean
+[k: string]: unknown
+}
+/**
+ * Settings to try, and the number of events to look at.
+ */
+export interface DryRunAutomation {
+/**
+ * The settings to try; by default those of the automation.
+ */
+config?: GivenAttributes
+/**
+ * The number of latest events to look at; 100 by default.
+ */
+limit?: number
 [k: string]: unknown
 }
 /**
@@ -4525,6 +4541,39 @@ highlight: string
 export interface CustomAttributeDefinitionList {
 payload: CustomAttributeDefinition[]
 meta: PageMeta
+}
+/**
+ * The actions that an automation would have taken for the latest events.
+ */
+export interface AutomationDryRun {
+/**
+ * The number of events looked at.
+ */
+looked_at: number
+/**
+ * The number of events that it would have acted on.
+ */
+matched: number
+/**
+ * Each event with each rule that matched it, oldest event first.
+ */
+payload: {
+event_id: Id
+/**
+ * Null for an event without a conversation.
+ */
+conversation_id: NullableId
+/**
+ * The name of the rule; null for a plugin that names none.
+ */
+rule: (string | null)
+/**
+ * The actions, as in runs.
+ */
+actions: {
+[k: string]: unknown
+}[]
+}[]
 }
 /**
  * Automations, oldest first.
@@ -6549,9 +6598,9 @@ export interface Settings {
   readonly leaseSeconds: number;
   /** Number of failed attempts of a delivery during which later deliveries of the same conversation to the same endpoint wait; 0 = deliveries are not kept in order. */
   readonly holdAttempts: number;
-  /** Highest number of processes that run plugins: one is kept, others start when runs wait for them and end after a minute without any. If there are several, a quarter of them (at least one) is reserved for quick bots; a single one lets slow bots delay all others. */
+  /** Highest number of processes that run plugins: one is kept, others start when runs wait for them and end after a minute without any. If there are several, a quarter of them (at least one) is reserved for quick bots, and automations occupy a quarter (at least one) at most; a single one lets slow bots delay all others. */
   readonly sandboxRunners: number;
-  /** Highest number of plugin runs that wait for a sandbox process. */
+  /** Highest number of runs of bots that wait for a sandbox process, and as many of automations. */
   readonly sandboxQueue: number;
   /** Resident memory above which a sandbox process is killed, in megabytes. */
   readonly sandboxMaxRssMb: number;

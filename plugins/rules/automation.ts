@@ -49,12 +49,15 @@ async function apply(ctx: Context): Promise<void> {
   let hasEnded = false;
   for (const { name: rule, if: conditions = {}, then } of rules) {
     if (!meets(conditions, facts)) continue;
-    ctx.log.info(rule);
+    let count = 0;
     for (const action of then) {
       if (endings.has(action.action) && hasEnded) continue;
       hasEnded ||= endings.has(action.action);
       acts[action.action](ctx, action);
+      count += 1;
     }
+    // Dry runs and counts per rule read these fields.
+    ctx.log.info(rule, { rule, actions: count });
   }
 }
 

@@ -15,10 +15,12 @@ import { findApprovedHosts } from '../domain/bots/tools/checks.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
 import { FreeRunner } from '../runs/free-runner.ts';
 import { createBotCalls } from '../runs/call-as-bot.ts';
+import { createDryRuns } from '../runs/dry-run.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
 import { fetchOutbound } from '../runs/fetched-file.ts';
 import { ReplyFileStore } from '../runs/reply-files.ts';
+import { runPortsOf } from '../runs/runner-options.ts';
 import { createTrials } from '../testing/trial.ts';
 import { WakeCalls, type WakeCall, type WakeCallOptions } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
@@ -89,7 +91,8 @@ export function compose(mechanisms: Mechanisms): Parts {
   const receiver = createDemoReceiver(mechanisms);
   const tryBot = trialsOf(mechanisms, doors);
   const callAsBot = createBotCalls({ ...doors, plugins: mechanisms.plugins, clock });
-  const http = createServer(mechanisms, { streams, metrics, questions, tryBot, callAsBot, receiver });
+  const runDry = dryRunsOf(mechanisms);
+  const http = createServer(mechanisms, { streams, metrics, questions, tryBot, runDry, callAsBot, receiver });
   onAnnounced(databases.requests, 'committed', (committed) => {
     if (servesEngine) heard({ ...committed, plugins: false });
     wakes.tell(committed);
@@ -177,6 +180,15 @@ function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, por
     clock,
     random,
   });
+}
+
+// In the sandbox for uploaded packages as well. Without its doors, a run can write and request nothing.
+function dryRunsOf({ trials: sandbox, databases, plugins, secretBox, clock, random, log, config }: Mechanisms) {
+  const common = { database: databases.engine, plugins, sandbox, clock, random, log };
+  const openSecret = (sealed: string) => secretBox.open(sealed);
+  const ports = runPortsOf({ ...common, openSecret, storageBytes: config.botStorageBytes });
+  const { customers: _, ...doors } = ports.doors ?? {};
+  return createDryRuns({ ...ports, doors });
 }
 
 function replyFilesOf({ fileOutbound, attachments, databases, config, warn }: Mechanisms): ReplyFileStore {

@@ -80,13 +80,14 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const base = { input, bot, pack, seed, clock: now, ...nothing };
   if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
   if (problems.length > 0) return { ...base, config, result: unloaded(problems.join('; ')) };
-  const { limits, permissions } = pack.manifest;
+  const { kind, limits, permissions } = pack.manifest;
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
   const event = JSON.parse(input.body) as unknown;
   const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now, config }), ports.doors ?? {});
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
+    kind,
     bundle: pack.bundle,
     event,
     handler: input.event.name,

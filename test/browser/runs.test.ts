@@ -209,9 +209,9 @@ describe('the pages of runs', function () {
     const all = await listed();
     const { count } = (await app.query<{ count: number }>('SELECT count(*)::int AS count FROM bot_runs'))[0]!;
     expect([all.length, new Set(all).size]).to.deep.equal([count, count]);
-    await page.getByLabel('Bot', { exact: true }).selectOption(`Parrot ${attack}`);
+    await page.getByLabel('Bot or automation').selectOption(`Parrot ${attack}`);
     await listOf(3);
-    await page.getByLabel('Bot', { exact: true }).selectOption('thrower');
+    await page.getByLabel('Bot or automation').selectOption('thrower');
     await page.getByLabel('Outcome').selectOption('threw');
     await listOf(2);
     await page.getByLabel('Conversation ID').fill(String(conversation));

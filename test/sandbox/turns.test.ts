@@ -65,8 +65,8 @@ describe('sandbox: turns of accounts', () => {
     children.close();
   });
 
-  const run = (account: number, bot: number, hash: string): Promise<RunResult> =>
-    sandbox.run(requestOf({ hash, code: 'x' }, { owner: { account, bot }, limits }));
+  const run = (account: number, bot: number, hash: string, kind: 'bot' | 'automation' = 'bot'): Promise<RunResult> =>
+    sandbox.run(requestOf({ hash, code: 'x' }, { owner: { account, bot }, limits, kind }));
   const limits = { sliceMs: 500, wallMs: 20_000, heapMb: 32 };
 
   /** Starts the crowd of account 1; the returned function says how many of its runs have ended. */
@@ -122,6 +122,34 @@ describe('sandbox: turns of accounts', () => {
       new Set(turns.slice(0, slow.length + 2)).size,
       'nearly all had a turn before the second ones',
     ).to.be.at.least(9);
+  });
+
+  it('bots have their turns beside a flood of slow automations of their own account', async () => {
+    open();
+    let ended = 0;
+    const flood = Array.from({ length: 40 }, () => run(1, 9, 'slow', 'automation').then(() => (ended += 1)));
+    for (const hash of ['quick', 'slow', 'busy', 'quick']) {
+      const before = ended;
+      expect(await run(1, 1, hash)).to.include({ outcome: 'ok' });
+      expect(ended - before, hash).to.be.at.most(hash === 'slow' ? 2 : 1);
+    }
+    void Promise.all(flood);
+  });
+
+  it('automations go on beside a flood of bots', async () => {
+    open();
+    const ended = crowdOf(Array.from({ length: 200 }, () => [1, 'busy'] as const));
+    for (let event = 0; event < 3; event += 1) await run(1, 9, 'quick', 'automation');
+    expect(ended(), 'bots that were asked meanwhile').to.be.below(60);
+  });
+
+  it('a full queue of automations refuses no bot', async () => {
+    children = new FakeChildren();
+    sandbox = createSandbox({ size: 2, queueLimit: 3, maxRssMb: 256, start: children.start });
+    const flood = Array.from({ length: 10 }, () => run(1, 9, 'slow', 'automation'));
+    expect((await run(1, 1, 'quick')).outcome).to.equal('ok');
+    const outcomes = (await Promise.all(flood)).map(({ outcome }) => outcome);
+    expect(outcomes).to.include('queue_full').and.include('ok');
   });
 
   it('a run that a busy machine prolonged does not make its bot slow', async () => {

@@ -58,6 +58,7 @@ export const accountEvents: Record<string, EventCase[]> = {
   'POST hooks/:id/requests/:request_id/resend': always,
   'POST automations': always,
   'PATCH automations/:id': always,
+  'POST automations/:id/dry_run': always,
   'DELETE automations/:id': once,
   'POST macros': always,
   'PATCH macros/:id': always,

@@ -162,6 +162,7 @@ export const accountOperations: Record<string, Prepare> = {
     name: maker.text('renamed'),
     inbox_ids: [inbox],
   })),
+  'POST automations/:id/dry_run': ({ automation }) => ({ at: { id: automation }, body: { limit: 10 } }),
   'DELETE automations/:id': on(newAutomation),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),

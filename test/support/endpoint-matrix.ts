@@ -4,6 +4,7 @@ export const endpointMatrix = `
   GET    automations/:id                                          200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   automations                                              201  403 403  403 403 403   404  404  404   401  401  401 401
   PATCH  automations/:id                                          200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   automations/:id/dry_run                                  200  403 403  403 403 403   404  404  404   401  401  401 401
   DELETE automations/:id                                          200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks                                                 200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    webhooks/:id                                             200  403 403  403 403 403   404  404  404   401  401  401 401

@@ -221,6 +221,7 @@ export interface Operations {
   'POST articles': { body: 'requests/article.create'; reply: 'resources/article' };
   'POST articles/import': { body: 'requests/article.import'; reply: 'resources/article-import' };
   'POST automations': { body: 'requests/automation.create'; reply: 'resources/automation' };
+  'POST automations/:id/dry_run': { body: 'requests/automation.dry-run'; reply: 'resources/automation-dry-run' };
   'POST bulk_actions': { body: 'requests/conversation.bulk-action'; reply: 'resources/conversation-bulk-action' };
   'POST canned_responses': { body: 'requests/canned-response.create'; reply: 'resources/canned-response' };
   'POST contacts': { body: 'requests/contact.create'; reply: 'resources/created-contact' };

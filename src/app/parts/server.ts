@@ -51,6 +51,7 @@ interface ServedParts {
   metrics: Metrics;
   questions: Questions;
   tryBot: OutsideServices['tryBot'];
+  runDry: OutsideServices['runDry'];
   callAsBot: OutsideServices['callAsBot'];
   receiver: ReceiverServer | null;
 }
@@ -58,7 +59,7 @@ interface ServedParts {
 /** Creates the HTTP server with the operations that this process answers. It does not listen yet. */
 export function createServer(
   mechanisms: Mechanisms,
-  { streams, metrics, questions, tryBot, callAsBot, receiver }: ServedParts,
+  { streams, metrics, questions, receiver, ...plugins }: ServedParts,
 ): HttpServer {
   const { options, config, databases, readArchive, replayer, outbound, secretBox, clock, random, mailer, log } =
     mechanisms;
@@ -82,8 +83,7 @@ export function createServer(
         ledger: sharedBySteps((step) => readLedgerFor(mechanisms, step)),
         readMeaning: questions.read,
         replay: (recorded) => replayer.replay(recorded),
-        tryBot,
-        callAsBot,
+        ...plugins,
         secretBox,
         random,
         passwords: new PasswordHashes(random, { inFlight: config.passwordsInFlight, queue: config.passwordQueue }),

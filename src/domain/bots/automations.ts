@@ -7,6 +7,7 @@ import { hearingOf } from '../../packages/manifest/heard-events.ts';
 import type { Manifest } from '../../packages/manifest/manifest.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { AgentBot } from '../../records/bots/agent-bot.ts';
+import { botToRun, type BotToRun } from '../../records/bots/bot-to-run.ts';
 import type { Shape } from '../../schemas.ts';
 import {
   countRows,
@@ -20,7 +21,8 @@ import {
   type Page,
 } from '../small-rows.ts';
 import { withSecrets } from './bots.ts';
-import { holdManifest } from './kind-rules.ts';
+import { findHeardEvents, type HeardEvent } from './heard-events.ts';
+import { findManifest, holdManifest } from './kind-rules.ts';
 import { forgetFailures } from './quarantine.ts';
 import { readSettings } from './settings.ts';
 
@@ -113,6 +115,24 @@ export async function deleteAutomation(tx: Transaction, id: number): Promise<voi
   if (!(await lockIfThere(tx.sql, AgentBot, where))) missing();
   await cancelBacklog(tx, { kind: 'automation', id }, 'endpoint_gone', personOf(tx.actor));
   await deleteRows(tx.sql, AgentBot, where);
+}
+
+/**
+ * Returns the automation as it is to be tried, by default with its own settings, and the latest events that it would have heard. Errors:
+ * 404; 422 for a plugin that cannot run, and for settings that it refuses.
+ */
+export async function readDryRun(
+  sql: Sql,
+  { secretBox }: Services,
+  { accountId, id }: { accountId: number; id: number },
+  { config, limit = 100 }: Shape<'requests/automation.dry-run'>,
+): Promise<{ bot: BotToRun; events: HeardEvent[] }> {
+  const automation = await readAutomation(sql, accountId, id);
+  const { secrets: stored, pluginId } = automation;
+  const manifest = await findManifest(sql, pluginId ?? '', '/plugin_id');
+  const settings = readSettings({ secretBox, manifest, config, secrets: undefined, stored });
+  const events = await findHeardEvents(sql, accountId, automation, limit);
+  return { bot: { ...botToRun(automation), ...(settings.config ? { config: settings.config } : {}) }, events };
 }
 
 // The running version has validated the settings.

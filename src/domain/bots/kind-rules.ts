@@ -3,7 +3,8 @@ import { invalid, type ApiError } from '../../errors.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Manifest } from '../../packages/manifest/manifest.ts';
-import { holdPlugin } from '../plugins/rows.ts';
+import type { Sql } from '../../postgres/sql.ts';
+import { findPlugin, holdPlugin, type Plugin } from '../plugins/rows.ts';
 
 /** The URL of a body. Errors: 422 for null: only a webhook bot that is new can be without a server. */
 export function urlOf({ outgoing_url: url }: { outgoing_url?: string | null }): string | undefined {
@@ -58,7 +59,15 @@ export function noSecrets(): ApiError {
  * Errors: 422 at `path` for a plugin that is not installed or is disabled.
  */
 export async function holdManifest({ sql }: OuterTransaction, pluginId: string, path: string): Promise<Manifest> {
-  const plugin = await holdPlugin(sql, pluginId);
+  return manifestIn(await holdPlugin(sql, pluginId), pluginId, path);
+}
+
+/** Returns the manifest of the plugin. Errors: 422 at `path` for a plugin that is not installed or is disabled. */
+export async function findManifest(sql: Sql, pluginId: string, path: string): Promise<Manifest> {
+  return manifestIn(await findPlugin(sql, pluginId), pluginId, path);
+}
+
+function manifestIn(plugin: Plugin | null, pluginId: string, path: string): Manifest {
   if (!plugin?.active || !plugin.isPresent) throw notInstalled(path, pluginId);
   if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
   return plugin.active.manifest;

@@ -4,7 +4,7 @@ import type { Judged } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, type Plugin } from './rows.ts';
-import { markBots, storeVersion, useVersion } from './versions.ts';
+import { markBots, storeVersion, useVersion, whyOtherKind } from './versions.ts';
 
 /** A row of a plugin as far as its folder concerns it. */
 interface Known {
@@ -45,7 +45,7 @@ export async function installFolders(
     if (owner && 'problems' in owner) {
       broken.push({ directory: owner.directory, problems: owner.problems });
       if (!known.has(id)) await holdId(tx, id, owner.directory);
-    } else if (owner) await install(tx, owner, known.get(id) ?? null, options);
+    } else if (owner) broken.push(...(await install(tx, owner, known.get(id) ?? null, options)));
     if (owner) present.push(owner.directory);
   }
   await notePresence(tx, present);
@@ -71,16 +71,20 @@ function firstOf(claimants: readonly FolderReading[]): FolderReading | undefined
   return claimants.find((one) => 'manifest' in one) ?? claimants[0];
 }
 
+/** Returns the package if it cannot be installed: the version before it stays. */
 async function install(
   tx: OuterTransaction,
   pack: Readable,
   known: Known | null,
   options: { trusted?: boolean; seal: Seal; judged?: Judged },
-): Promise<void> {
+): Promise<BrokenPackage[]> {
   const { manifest, bundle, directory } = pack;
   const { hash } = bundle;
   const isSettled = known?.active_hash === hash && known.pending_hash === null;
-  if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !options.trusted))) return;
+  if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !options.trusted))) return [];
+  const before = known && (await findPlugin(tx.sql, manifest.id));
+  const otherKind = before && whyOtherKind(before, manifest);
+  if (otherKind) return [{ directory, problems: [otherKind] }];
   await tx.sql(
     `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)
      ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, updated_at = excluded.updated_at`,
@@ -89,6 +93,7 @@ async function install(
   await storeVersion(tx, { ...pack, filesHash: null, signedBy: null, origin: null });
   const plugin = (await findPlugin(tx.sql, manifest.id)) ?? { id: manifest.id, active: null };
   await useVersion(tx, plugin, { hash, manifest }, options);
+  return [];
 }
 
 // The id of a folder that cannot be read yet is taken.

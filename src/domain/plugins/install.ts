@@ -4,7 +4,7 @@ import type { Judged } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, readPlugin, type Plugin } from './rows.ts';
-import { storeVersion, useVersion, type NewVersion } from './versions.ts';
+import { storeVersion, useVersion, whyOtherKind, type NewVersion } from './versions.ts';
 
 /** A package from an archive. */
 export type ArchiveVersion = NewVersion & { filesHash: string };
@@ -15,7 +15,7 @@ const maxPlugins = 5000;
 /**
  * Installs a version from an archive: it runs from now on or, where it may do more than the version that runs, waits for
  * approval. `isNew` is false, and nothing happens, for a version that is installed. Errors: 409 when a folder has the id, or
- * the version is installed with other content; 422 when there are too many plugins.
+ * the version is installed with other content; 422 for another kind than before, and when there are too many plugins.
  */
 export async function installArchive(
   tx: OuterTransaction,
@@ -31,6 +31,8 @@ export async function installArchive(
     return { plugin: await readPlugin(tx.sql, manifest.id), isNew: false };
   }
   if (!present) await checkRoom(tx);
+  const otherKind = present && whyOtherKind(present, manifest);
+  if (otherKind) throw invalid('/file', 'kind', otherKind);
   await tx.sql(
     `INSERT INTO plugins (id, source, created_at, updated_at) VALUES ($1, 'archive', $2, $2)
      ON CONFLICT (id) DO UPDATE SET source = 'archive', directory = NULL, is_present = true`,

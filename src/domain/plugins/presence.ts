@@ -15,7 +15,7 @@ export async function findStranded(sql: Sql, limit: number): Promise<{ stranded:
   const rows = await sql<StrandedBot & { count: number }>(
     `SELECT account_id AS account, id AS bot, plugin_id AS plugin, reason, count(*) OVER () AS count
      FROM agent_bots b CROSS JOIN LATERAL (SELECT ${obstacleOf('b')} AS reason) r
-     WHERE kind = 'plugin' AND reason IS NOT NULL ORDER BY id LIMIT $1`,
+     WHERE plugin_id IS NOT NULL AND reason IS NOT NULL ORDER BY id LIMIT $1`,
     [limit],
   );
   const stranded = rows.map(({ account, bot, plugin, reason }) => ({ account, bot, plugin, reason }));

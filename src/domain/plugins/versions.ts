@@ -45,6 +45,13 @@ export async function storeVersion({ sql, now }: OuterTransaction, pack: NewVers
   );
 }
 
+/** Returns why the plugin cannot get a version of another kind; null when the kind is the same, or the first. */
+export function whyOtherKind({ id, active, pending }: Pick<Plugin, 'id' | 'active' | 'pending'>, next: Manifest) {
+  const kind = (active ?? pending)?.manifest.kind ?? next.kind;
+  if (kind === next.kind) return null;
+  return `The kind of the plugin \`${id}\` cannot change from ${kind} to ${next.kind}: give this package another id`;
+}
+
 /** `trusted`: the version needs no approval. `judged`: the settings that were validated before the transaction. */
 interface UseOptions {
   trusted?: boolean;
@@ -111,7 +118,7 @@ export async function markBots(sql: Sql, id: string | null = null): Promise<void
       WHEN NOT p.enabled THEN 'plugin_disabled' ELSE '' END FROM plugins p WHERE p.id = b.plugin_id), 'plugin_missing')`;
   await sql(
     `UPDATE agent_bots b SET plugin_obstacle = nullif(${obstacle}, '')
-     WHERE b.kind = 'plugin' AND (b.plugin_id = $1 OR $1 IS NULL) AND coalesce(b.plugin_obstacle, '') <> ${obstacle}`,
+     WHERE b.plugin_id IS NOT NULL AND (b.plugin_id = $1 OR $1 IS NULL) AND coalesce(b.plugin_obstacle, '') <> ${obstacle}`,
     [id],
   );
 }

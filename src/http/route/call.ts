@@ -15,6 +15,7 @@ import type { EventStreams } from '../../live/streams.ts';
 import type { OutboundHttp } from '../../outbound/http.ts';
 import type { Replayer } from '../../runs/replayer.ts';
 import type { CallAsBot } from '../../runs/call-as-bot.ts';
+import type { RunDry } from '../../runs/dry-run.ts';
 import type { TryBot } from '../../runs/trial.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { ReadArchive } from '../../packages/archive/archive.ts';
@@ -79,6 +80,8 @@ export interface OutsideServices extends Services {
   replay: Replayer['replay'];
   /** Runs a bot on a message of no conversation. Errors: 503 while too many are tried. */
   tryBot: TryBot;
+  /** Runs an automation for events without effects. Errors: 422, 503. */
+  runDry: RunDry;
   /** Asks models and the knowledge base as a bot, in no run. Errors: 503 while too many are asked. */
   callAsBot: CallAsBot;
 }

@@ -8,7 +8,7 @@ const proofsOfQuickness = 10;
 const maxKnown = 20_000;
 
 /** How a run ended: the processor time that it took, and whether its child had to be killed. */
-interface EndOfRun {
+export interface EndOfRun {
   computedMs: number;
   killed: boolean;
 }

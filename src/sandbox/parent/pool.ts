@@ -1,8 +1,7 @@
 import { startSandboxProcess } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
-import { FairQueue } from './fair-queue.ts';
 import type { Owner } from './fair-queue.ts';
-import { Paces } from './paces.ts';
+import { PoolShares } from './pool-shares.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
 import { processBounds, type ProcessBounds } from './process-bounds.ts';
 import { HeldAnswers, type HeldBounds } from './held-answers.ts';
@@ -19,8 +18,8 @@ export interface SandboxLog {
 }
 
 /**
- * `size` is the highest number of child processes, a quarter of which are reserved for quick bots; `queueLimit` the number
- * of runs that may wait; a child that uses more than `maxRssMb` MiB is killed.
+ * `size` is the highest number of child processes, a quarter of which are reserved for quick bots, and a quarter of which
+ * automations may occupy; `queueLimit` the number of runs of either kind that may wait; a child that uses more than `maxRssMb` MiB is killed.
  */
 export interface SandboxOptions {
   size: number;
@@ -41,6 +40,7 @@ export interface SandboxOptions {
 interface QueuedRun {
   run: OngoingRun;
   owner: Owner;
+  kind: 'bot' | 'automation';
   resolve: (end: RawResult | WaitingRun) => void;
 }
 
@@ -65,8 +65,7 @@ class ProcessPool implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #processes = new Set<WatchedProcess>();
   readonly #idle: WatchedProcess[] = [];
-  readonly #queue: FairQueue<QueuedRun>;
-  readonly #paces = new Paces();
+  readonly #queue: PoolShares<QueuedRun>;
   readonly #held: HeldAnswers;
   readonly #closing = Promise.withResolvers<RawResult>();
   readonly #rest: NodeJS.Timeout;
@@ -81,7 +80,7 @@ class ProcessPool implements Sandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#queue = new FairQueue(options.queueLimit);
+    this.#queue = new PoolShares(options.queueLimit);
     this.#held = new HeldAnswers(options.held);
     this.#rest = setTimeout(() => this.#endUnused(), options.restMs ?? usualRestMs).unref();
   }
@@ -145,7 +144,8 @@ class ProcessPool implements Sandbox {
     if (this.#isClosed) return refused('crashed', 'The sandbox is closed');
     const { promise, resolve } = Promise.withResolvers<RawResult | WaitingRun>();
     // The limit counts waiting runs only: a free child takes the run before the limit is checked.
-    const queued = { run, owner: run.request.owner, resolve };
+    const { owner, kind = 'bot' } = run.request;
+    const queued = { run, owner, kind, resolve };
     const displaced = this.#queue.add(queued, () => this.#dispatch(), place);
     displaced?.resolve(refused('queue_full', `${this.#queue.size} runs are waiting already`));
     return promise;
@@ -167,16 +167,9 @@ class ProcessPool implements Sandbox {
     this.#startMissing();
   }
 
-  /**
-   * The next run, in the turn of accounts. A reserved child is for whoever may take the reserve first, and otherwise for an
-   * account that occupies none: being slow costs a place in the turn, and never the turn.
-   */
   #takeNext(): QueuedRun | null {
-    const isReserved = this.#paces.unproven >= this.#idle.length + this.#busy - this.#reserve;
-    return (
-      this.#queue.take((owner) => !isReserved || this.#paces.mayTakeReserve(owner)) ??
-      this.#queue.take(({ account }) => !this.#paces.isUnderWay(account))
-    );
+    const started = this.#idle.length + this.#busy;
+    return this.#queue.takeNext({ started, reserve: this.#reserve, most: this.#options.size });
   }
 
   get #reserve(): number {
@@ -185,9 +178,10 @@ class ProcessPool implements Sandbox {
     return size < 2 || this.#failedStarts > 0 ? 0 : Math.max(1, Math.floor(size * reservedPart));
   }
 
-  async #runIn(process: WatchedProcess, { run, owner, resolve }: QueuedRun): Promise<void> {
+  async #runIn(process: WatchedProcess, queued: QueuedRun): Promise<void> {
+    const { run, resolve } = queued;
     this.#busy += 1;
-    const paced = this.#paces.begin(owner);
+    const paced = this.#queue.begin(queued);
     const computedBefore = run.computedMs;
     const end = await process.run(run);
     const isMachinesFault = 'outcome' in end && end.outcome === 'unavailable';

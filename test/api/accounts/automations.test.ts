@@ -117,4 +117,54 @@ describe('automations', function () {
     expect(events).to.deep.include([id, null]);
     await app.delete(`automations/${id}`);
   });
+
+  it('tell what they would have done, without doing it', async () => {
+    const asked = await openConversation(app, inbox);
+    const { body: message } = await app.post(`conversations/${asked}/messages`, {
+      content: 'A refund please',
+      message_type: 'incoming',
+    });
+    const { id } = (await make({ active: false, inbox_ids: [inbox] })).body;
+    const before = await app.query(
+      'SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM bot_runs) AS runs',
+    );
+    const tried = await app.post(`automations/${id}/dry_run`, { limit: 1 });
+    expect([tried.status, tried.body.looked_at, tried.body.matched]).to.deep.equal([200, 1, 1]);
+    const [event] = await app.query<{ id: number }>(
+      `SELECT id FROM events WHERE name = 'message_created' AND account_payload ->> 'id' = $1`,
+      [String(message.id)],
+    );
+    expect(tried.body.payload).to.deep.equal([
+      {
+        event_id: event!.id,
+        conversation_id: asked,
+        rule: 'Refunds',
+        actions: [
+          { type: 'label', add: ['refund'] },
+          { type: 'priority', priority: 'high' },
+        ],
+      },
+    ]);
+    const second = { ...rule, name: 'Anything', if: {}, ...doing({ action: 'note', content: 'Seen' }) };
+    const other = await app.post(`automations/${id}/dry_run`, { limit: 1, config: { rules: [rule, second] } });
+    expect([other.body.matched, other.body.payload.map((match: { rule: string }) => match.rule)]).to.deep.equal([
+      1,
+      ['Refunds', 'Anything'],
+    ]);
+    expect((await app.post(`automations/${id}/dry_run`, { config: { rules: [] } })).body).to.include({ matched: 0 });
+    const after = await app.query(
+      'SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM bot_runs) AS runs',
+    );
+    expect(after).to.deep.equal(before);
+    expect((await app.get(`conversations/${asked}`)).body).to.deep.include({ labels: [], priority: null });
+    expect((await app.get(`automations/${id}`)).body.config.rules).to.have.length(1);
+  });
+
+  it('refuse a dry run with settings that the plugin refuses, and of an automation that is not there', async () => {
+    const { id } = (await make({ active: false })).body;
+    const refused = await app.post(`automations/${id}/dry_run`, { config: { rules: [{ name: 'x' }] } });
+    expect([refused.status, refused.body.code]).to.deep.equal([422, 'validation_failed']);
+    expect((await app.post(`automations/${id}/dry_run`, { limit: 101 })).status).to.equal(422);
+    expect((await app.post('automations/999999/dry_run', {})).status).to.equal(404);
+  });
 });

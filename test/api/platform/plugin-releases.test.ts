@@ -60,4 +60,21 @@ describe('old versions of plugins', function () {
     const { body } = await app.get('/platform/api/v1/plugins/shelved');
     expect([body.version, body.pending?.version]).to.deep.equal(['1.1.0', '1.2.0']);
   });
+
+  it('keep the kind of a plugin: another one is refused, from an archive and from a folder', async () => {
+    const automation = 'export default { on: { contact_created() {} } };';
+    const other = { kind: 'automation', events: ['contact_created'] };
+    expect((await upload(app, pluginArchive({ id: 'kinds', version: '1.0.0' }, replying('one')))).status).to.equal(201);
+    const refused = await upload(app, pluginArchive({ id: 'kinds', version: '2.0.0', ...other }, automation));
+    expect([refused.status, refused.body.error]).to.deep.equal([
+      422,
+      'The kind of the plugin `kinds` cannot change from bot to automation: give this package another id',
+    ]);
+    expect((await app.get('/platform/api/v1/plugins/kinds')).body.version).to.equal('1.0.0');
+    writePackage(join(root, 'bots/shelved'), { id: 'shelved', version: '9.0.0', ...other }, automation);
+    const next = await TestApp.start({ pluginRoot: root, engine: false, databaseUrl: app.databaseUrl });
+    const { version, pending } = (await next.get('/platform/api/v1/plugins/shelved')).body;
+    await next.app.stop();
+    expect([version, pending.version], 'as before').to.deep.equal(['1.1.0', '1.2.0']);
+  });
 });

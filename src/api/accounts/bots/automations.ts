@@ -3,6 +3,7 @@ import {
   deleteAutomation,
   listAutomations,
   readAutomation,
+  readDryRun,
   updateAutomation,
 } from '../../../domain/bots/automations.ts';
 import { findUnmetNeeds } from '../../../domain/bots/unmet-needs.ts';
@@ -53,6 +54,34 @@ export const automationRoutes = [
     },
     async ({ sql, services, actor, params, body, transact }) =>
       presentOne(sql, actor, await transact((tx) => updateAutomation(tx, services, params.id, body))),
+  ),
+  doors.account(
+    ['POST', `${base}/:id/dry_run`, 'Dry-run an automation'],
+    {
+      body: 'requests/automation.dry-run',
+      reply: 'resources/automation-dry-run',
+      role: 'administrator',
+      keyed: false,
+      description:
+        'Runs it on the latest events that it would have heard, oldest first, with the conversations as they are now. Nothing is changed, stored or requested from other systems. After 10 seconds no further event is looked at.',
+    },
+    {
+      prepare: async ({ services, read, account, params, body }) => {
+        const place = { accountId: account.id, id: params.id };
+        const tried = await read((sql) => readDryRun(sql, services, place, body));
+        return services.runDry({ account, ...tried });
+      },
+      handle: async (_, { lookedAt, matches }) => ({
+        looked_at: lookedAt,
+        matched: new Set(matches.map(({ event }) => event.id)).size,
+        payload: matches.map(({ event, rule, actions }) => ({
+          event_id: event.id,
+          conversation_id: event.conversationId,
+          rule,
+          actions: actions.map((action) => ({ ...action })),
+        })),
+      }),
+    },
   ),
   doors.account(
     ['DELETE', `${base}/:id`, 'Delete an automation'],

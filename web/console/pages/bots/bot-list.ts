@@ -3,6 +3,8 @@ import { call } from '../../session.ts';
 
 /** A bot, as the service answers it. */
 export type Bot = Reply<'GET agent_bots/:id'>;
+/** An automation, as the service answers it. */
+export type Automation = Reply<'GET automations/:id'>;
 /** A plugin that the account's bots can run. */
 export type AccountPlugin = Reply<'GET plugins'>['payload'][number];
 
@@ -22,6 +24,11 @@ export async function allPages<Row>(load: (page: number) => Promise<Page<Row>>):
 /** Every bot that the account can use, system bots included. */
 export function loadBots(signal?: AbortSignal): Promise<Bot[]> {
   return allPages((page) => call('GET agent_bots', { query: { page }, ...given(signal) }));
+}
+
+/** Every automation of the account. */
+export function loadAutomations(signal?: AbortSignal): Promise<Automation[]> {
+  return allPages((page) => call('GET automations', { query: { page }, ...given(signal) }));
 }
 
 /** Every plugin that the account's bots can run. */

@@ -9,7 +9,7 @@ export type Run = Reply<'GET runs/:id'>;
 
 interface Props {
   runs: readonly Run[];
-  /** The names of bots, by their ids. */
+  /** The names of bots and automations, by their ids. */
   names: ReadonlyMap<number, string>;
   empty: ComponentChildren;
 }
@@ -26,13 +26,13 @@ export function RunTable({ runs, names, empty }: Props) {
         { title: 'Run', kind: 'fit', cell: ({ id }) => <a href={`/console/runs/${id}`}>Run {id}</a> },
         { title: 'Started', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
         {
-          title: 'Bot',
+          title: 'Bot or automation',
           kind: 'text',
           cell: ({ agent_bot_id: id, automation_id: automation }) =>
-            id === null ? (
-              `Automation ${automation}`
+            automation === null ? (
+              <a href={`/console/bots/${id}`}>{names.get(Number(id)) ?? `Bot ${id}`}</a>
             ) : (
-              <a href={`/console/bots/${id}`}>{names.get(id) ?? `Bot ${id}`}</a>
+              (names.get(automation) ?? `Automation ${automation}`)
             ),
         },
         {

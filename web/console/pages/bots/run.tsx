@@ -21,10 +21,12 @@ export function RunPage({ parameters }: ViewProps) {
   const loaded = useLoad(
     async (signal) => {
       const run = await call('GET runs/:id', { id, signal });
-      const { agent_bot_id: botId } = run;
-      if (botId === null) return { run, botName: `Automation ${run.automation_id}` };
-      const bot = await call('GET agent_bots/:id', { id: botId, signal });
-      return { run, botName: bot.name };
+      const { agent_bot_id: botId, automation_id: automationId } = run;
+      const runner =
+        automationId === null
+          ? await call('GET agent_bots/:id', { id: Number(botId), signal })
+          : await call('GET automations/:id', { id: automationId, signal });
+      return { run, botName: runner.name };
     },
     [id],
   );

@@ -8,14 +8,17 @@ import { Page } from '../../kit/page.tsx';
 import type { ViewProps } from '../../page-row.ts';
 import { setQuery } from '../../router.ts';
 import { call } from '../../session.ts';
-import { loadBots } from './bot-list.ts';
+import { loadAutomations, loadBots } from './bot-list.ts';
 import { outcomeChoices } from './outcomes.tsx';
 import { RunTable } from './run-table.tsx';
 
-/** Runs of bots, newest first, with filters. */
+/** Runs of bots and automations, newest first, with filters. */
 export function RunsPage({ query }: ViewProps) {
   const filter = filterOf(query);
-  const bots = useLoad((signal) => loadBots(signal));
+  const runners = useLoad(async (signal) => {
+    const [bots, automations] = await Promise.all([loadBots(signal), loadAutomations(signal)]);
+    return { bots, automations };
+  });
   const runs = useParts(
     (cursor, signal) =>
       call('GET runs', { query: { ...filter, ...(cursor ? { cursor } : {}) }, ...(signal ? { signal } : {}) }),
@@ -31,12 +34,13 @@ export function RunsPage({ query }: ViewProps) {
       if ((value?.payload.length ?? 0) <= onOnePage) await reload();
     },
   );
-  const names = new Map((bots.value ?? []).map(({ id, name }) => [id, name]));
+  const { bots = [], automations = [] } = runners.value ?? {};
+  const names = new Map([...bots, ...automations].map(({ id, name }) => [id, name]));
   const isFiltered = query.toString() !== '';
   return (
     <Page title="Runs">
-      <p>Events handled by bots, with their calls, actions and logs.</p>
-      <Filters query={query} bots={[...names]} />
+      <p>Events handled by bots and automations, with their calls, actions and logs.</p>
+      <Filters query={query} names={[...names]} automations={new Set(automations.map(({ id }) => String(id)))} />
       <Show of={runs}>
         {({ payload }) => (
           <>
@@ -53,22 +57,30 @@ const onOnePage = 25;
 
 interface Filter {
   agent_bot_id?: number;
+  automation_id?: number;
   conversation_id?: number;
   outcome?: string;
 }
 
 function filterOf(query: URLSearchParams): Filter {
-  const [bot, conversation, outcome] = ['agent_bot_id', 'conversation_id', 'outcome'].map(
+  const [bot, automation, conversation, outcome] = ['agent_bot_id', 'automation_id', 'conversation_id', 'outcome'].map(
     (name) => query.get(name) ?? '',
   );
   return {
-    ...(bot ? { agent_bot_id: Number(bot) } : {}),
+    ...(bot ? { agent_bot_id: Number(bot) } : automation ? { automation_id: Number(automation) } : {}),
     ...(conversation ? { conversation_id: Number(conversation) } : {}),
     ...(outcome ? { outcome } : {}),
   };
 }
 
-function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (readonly [number, string])[] }) {
+interface FiltersProps {
+  query: URLSearchParams;
+  names: readonly (readonly [number, string])[];
+  /** Which of the names are those of automations. */
+  automations: ReadonlySet<string>;
+}
+
+function Filters({ query, names, automations }: FiltersProps) {
   const conversation = query.get('conversation_id') ?? '';
   const [draft, setDraft] = useState(conversation);
   useLayoutEffect(() => setDraft(conversation), [conversation]);
@@ -83,10 +95,16 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
         }}
       >
         <ChoiceField
-          label="Bot"
-          value={query.get('agent_bot_id') ?? ''}
-          onChange={(id) => setQuery({ agent_bot_id: id })}
-          options={[['', 'Any bot'], ...bots.map(([id, name]) => [String(id), name] as const)]}
+          label="Bot or automation"
+          value={query.get('agent_bot_id') ?? query.get('automation_id') ?? ''}
+          onChange={(id) =>
+            setQuery(
+              automations.has(id)
+                ? { agent_bot_id: null, automation_id: id }
+                : { agent_bot_id: id, automation_id: null },
+            )
+          }
+          options={[['', 'All'], ...names.map(([id, name]) => [String(id), name] as const)]}
         />
         <ChoiceField
           label="Outcome"
@@ -100,7 +118,9 @@ function Filters({ query, bots }: { query: URLSearchParams; bots: readonly (read
           {query.toString() !== '' && (
             <button
               type="button"
-              onClick={() => setQuery({ agent_bot_id: null, outcome: null, conversation_id: null })}
+              onClick={() =>
+                setQuery({ agent_bot_id: null, automation_id: null, outcome: null, conversation_id: null })
+              }
             >
               Clear filters
             </button>
