@@ -1,13 +1,15 @@
 import type { Sql } from '../postgres/sql.ts';
 import { moment } from '../postgres/sql.ts';
+import { isTooDeep } from '../lib/text/json-depth.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 
-/** A request as a plugin gets it: `ctx.hook`. */
+/** A request as a run gets it, for `ctx.hook`. */
 interface HookContent {
   name: string;
   id: number;
   headers: Record<string, string>;
-  json: unknown;
+  /** Whether the text is JSON that a plugin gets as `json`. */
+  is_json: boolean;
   text: string;
   form: Record<string, string> | null;
   received_at: number;
@@ -35,7 +37,7 @@ export async function withHookContent(
 ): Promise<Record<string, unknown> | null> {
   const { request_id: id, hook } = event as unknown as HookEvent;
   const [row] = await sql<Row>(
-    `SELECT headers, body, received_at FROM hook_requests WHERE account_id = $1 AND id = $2 AND outcome = 'accepted'`,
+    `SELECT headers, body, received_at FROM hook_requests WHERE account_id = $1 AND id = $2 AND outcome = 'accepted' AND erased_at IS NULL`,
     [accountId, id],
   );
   return row ? { ...event, hook: contentOf(row, { id, name: hook.name }) } : null;
@@ -53,7 +55,7 @@ function contentOf(
     name,
     id,
     headers: fields,
-    json: isForm ? null : jsonOf(text),
+    is_json: !isForm && isJson(text),
     text,
     form: isForm ? formOf(text) : null,
     received_at: unixSeconds(moment(receivedAt)),
@@ -72,10 +74,11 @@ function formOf(text: string): Record<string, string> {
   return Object.fromEntries(values);
 }
 
-function jsonOf(text: string): unknown {
+// A text may be JSON of any depth; walks through values end at a bound.
+function isJson(text: string): boolean {
   try {
-    return JSON.parse(text) as unknown;
+    return !isTooDeep(JSON.parse(text));
   } catch {
-    return null;
+    return false;
   }
 }

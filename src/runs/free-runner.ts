@@ -6,6 +6,9 @@ import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-r
 import { maxCausationDepth } from '../deliveries/lanes/enqueue.ts';
 import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import { ApiError } from '../errors.ts';
+import { isHookRequestKept, noteConversations } from '../domain/upkeep/hook-subjects.ts';
+import type { Action } from '../sandbox/run.ts';
+import { hasWaitedTooLong } from '../domain/hooks/patience.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import type { ActingIn } from '../domain/conversations/of-place.ts';
@@ -13,6 +16,7 @@ import { applyActions } from './apply-actions.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
 import { actorOf } from './conduct.ts';
 import { FileError } from './fetched-file.ts';
+import { Pacer } from './pacer.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { filesOfRun, type ReplyFiles } from './reply-files.ts';
 import { recordOf, refusedRun, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
@@ -37,10 +41,12 @@ type Verdict = Omit<RunVerdict, 'durationMs'>;
 export class FreeRunner {
   readonly #options: RunnerOptions;
   readonly #ports: RunPorts;
+  readonly #pacer: Pacer;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#ports = runPortsOf(options);
+    this.#pacer = new Pacer(options.clock);
   }
 
   /** Handles one event, and settles its delivery together with the run's effects. Throws what `settle` throws. */
@@ -52,11 +58,12 @@ export class FreeRunner {
     if (event.depth > maxCausationDepth) return this.#refuse(input, settle, found);
     const body = event.name === 'hook_received' ? await this.#readHook(input) : input.body;
     if (body === null) return this.#cancel(input, settle, 'gone');
-    const author = { actor: authorOf(found, event.depth), acting: actingIn(found) };
+    const author = { actor: authorOf(found, event.depth), acting: actingIn(found), requestId: requestIdOf(input) };
     const run = { ...(await runBot(this.#ports, { ...input, body, author }, bot)), found };
     try {
       await this.#conclude(run, settle);
     } catch (error) {
+      if (error instanceof RequestErased) return this.#cancel(input, settle, 'gone');
       if (!(error instanceof ApiError)) throw error;
       // People have the conversation, perhaps since the run began.
       if (error.code === 'bot_suppressed') return this.#drop(run, settle);
@@ -90,6 +97,8 @@ export class FreeRunner {
       keepGoodRun(tx, recordOf(run, result.outcome));
       if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
       await applyActions(tx, { conversationId: input.event.conversationId, mayLeave: true }, result.actions, files);
+      const requestId = requestIdOf(input);
+      if (requestId !== null) await noteConversations(tx, requestId, conversationsIn(result.actions));
       if (writes.length > 0) await writeStored(tx, writes);
       return { state: 'delivered', delayMs: 0, errorCode: null, forwards: run.forwards };
     });
@@ -137,9 +146,11 @@ export class FreeRunner {
 
   // Senders of hooks do not send again: what they sent waits, since the plugin may be repaired, or its quarantine end.
   #passOver(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
-    if (input.event.name !== 'hook_received') return this.#cancel(input, settle, errorCode);
+    const requestId = requestIdOf(input);
+    if (requestId === null) return this.#cancel(input, settle, errorCode);
     return this.#transact(input, system, async (tx) => {
-      settle(tx, { state: 'pending', delayMs: unfitDelayMs, errorCode, durationMs: 0 });
+      const state = (await hasWaitedTooLong(tx, requestId)) ? 'exhausted' : 'pending';
+      settle(tx, { state, delayMs: this.#pacer.delayMs(input.botId), errorCode, durationMs: 0 });
     });
   }
 
@@ -156,10 +167,14 @@ export class FreeRunner {
     work: (tx: Transaction) => Promise<Verdict>,
   ): Promise<void> {
     const { conversationId } = input.event;
+    const requestId = requestIdOf(input);
     return this.#transact(input, actor, async (tx) => {
       // A conversation that was deleted meanwhile took its deliveries with it.
       if (conversationId !== null && !(await tx.conversation(conversationId))) throw new StaleDelivery();
-      settle(tx, { ...(await work(tx)), durationMs: result.wallMs });
+      const verdict = await work(tx);
+      // Recorded, it would stay behind what was erased during the run.
+      if (requestId !== null && !(await isHookRequestKept(tx, requestId))) throw new RequestErased();
+      settle(tx, { ...verdict, durationMs: result.wallMs });
     });
   }
 
@@ -168,7 +183,16 @@ export class FreeRunner {
   }
 }
 
-const unfitDelayMs = 30_000;
+/** A request of a hook was erased while its run was under way. */
+class RequestErased extends Error {}
+
+function requestIdOf({ event, body }: BotEvent): number | null {
+  return event.name === 'hook_received' ? (JSON.parse(body) as { request_id: number }).request_id : null;
+}
+
+function conversationsIn(actions: readonly Action[]): number[] {
+  return actions.flatMap((action) => (action as { conversation_id?: number }).conversation_id ?? []);
+}
 
 function actingIn({ bot, isAutomation, inboxIds }: FreeBot): ActingIn {
   return isAutomation ? { inboxIds } : { botId: bot.id };

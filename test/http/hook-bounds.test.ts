@@ -32,6 +32,19 @@ describe('bounds of hooks', function () {
     }
   });
 
+  it('counts headers, and what each request costs, among what waits', async () => {
+    const { house, hook } = await opened({ hookWaitingBytes: 1_048_576 });
+    try {
+      const headers = { 'content-type': 'application/json', 'x-large': 'x'.repeat(12_000) };
+      const statuses = [];
+      for (let n = 0; n < 90; n += 1) statuses.push((await send(hook.url, JSON.stringify({ id: n }), headers)).status);
+      expect(statuses.filter((status) => status === 202)).to.have.length.within(70, 80);
+      expect(statuses.at(-1)).to.equal(429);
+    } finally {
+      await house.close();
+    }
+  });
+
   it('answers 429 while too much waits in an account, and other accounts as before', async () => {
     const { house, hook } = await opened({ hookWaitingBytes: 1_048_576 });
     try {

@@ -36,8 +36,8 @@ const authFailuresPerMinute = 60;
 const contactWritesPerMinute = 60;
 /** Transcripts of an account, which go to addresses that did not ask for them. */
 const transcriptsPerMinute = 15;
-/** Refused requests of a hook of which a row is kept. */
-const keptRefusalsPerMinute = 60;
+/** Refused and repeated requests of a hook of which a row is kept. */
+const keptFactsPerMinute = 60;
 /** The longest time that a request without an upload may take to arrive. */
 const requestMs = 20_000;
 /** Fewer bytes of an upload are not worth the connection. */
@@ -184,7 +184,7 @@ function pagesOf(
 ): Pick<ServerOptions, 'files' | 'serve'> {
   const hooks = {
     requests: new RateLimit('hooks', config.hooksPerMinute),
-    refusals: new RateLimit('hook-refusals', keptRefusalsPerMinute),
+    facts: new RateLimit('hook-facts', keptFactsPerMinute),
     waiting: new WaitingBytes(config.hookWaitingBytes, clock),
     count: metrics.countHook,
   };

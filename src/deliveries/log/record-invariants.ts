@@ -60,7 +60,8 @@ export const woken: Invariant = {
 };
 
 // A position is missing rightly only when its conversation or contact is gone, too. Positions up to `dropped` were deleted
-// for their age. An event without a position that is younger than a minute is about to be placed.
+// for their age. An event without a position that is younger than a minute is about to be placed. The last events of deleted
+// conversations name none: they are in no order with each other.
 export const placed: Invariant = {
   id: 'L10',
   name: 'every event that is older than a minute has one place in the feed, in the order of its conversation, and no place is missing',
@@ -78,7 +79,8 @@ export const placed: Invariant = {
     ), ordered AS (
       SELECT e.account_id, e.id, f.position, e.sequence,
         lag(e.sequence) OVER (PARTITION BY e.account_id, e.conversation_id ORDER BY f.position) AS before
-      FROM event_feed f JOIN events e ON e.account_id = f.account_id AND e.id = f.event_id WHERE e.sequence IS NOT NULL
+      FROM event_feed f JOIN events e ON e.account_id = f.account_id AND e.id = f.event_id
+      WHERE e.sequence IS NOT NULL AND e.conversation_id IS NOT NULL
     )
     SELECT e.account_id, e.id AS event_id, NULL::bigint AS position, 'not placed' AS problem FROM events e
     WHERE NOT e.is_test AND e.created_at < now() - interval '1 minute' AND NOT EXISTS (

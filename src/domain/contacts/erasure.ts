@@ -8,6 +8,7 @@ import { deleteLanes } from '../../deliveries/log/erase.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { moment } from '../../postgres/sql.ts';
 import { lockIfThere, save } from '../small-rows.ts';
+import { eraseHookRequests } from '../upkeep/hook-subjects.ts';
 import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { sweep } from '../upkeep/sweep.ts';
 import { forgetCopiedConversations, forgetCopies } from './copies.ts';
@@ -99,6 +100,7 @@ async function eraseContact(tx: Transaction, contact: Contact): Promise<void> {
   tx.record('contact_deleted', { contact, account: tx.account });
   await deleteLanes(tx, 'contact', [id]);
   await forgetCopies(tx, id);
+  await eraseHookRequests(tx, 'contact', [id]);
   await eraseAnswers(tx.sql, 'contact', [id]);
   await eraseEvents(tx, 'contact', [id]);
   await tx.sql('DELETE FROM contacts WHERE account_id = $1 AND id = $2', [tx.account.id, id]);

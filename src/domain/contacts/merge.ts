@@ -5,6 +5,7 @@ import type { Transaction } from '../../events/transaction.ts';
 import { merge } from '../changes.ts';
 import { updateConversations } from '../conversations/assignment/detach.ts';
 import { lockOne, save, update } from '../small-rows.ts';
+import { moveHookSubjects } from '../upkeep/hook-subjects.ts';
 import { moveKeys } from '../upkeep/idempotency-keys.ts';
 import { maxVisitorAttributes, sayUpdated } from './contacts.ts';
 import { moveCopies } from './copies.ts';
@@ -141,6 +142,7 @@ async function moveRows(tx: Transaction, baseId: number, otherId: number): Promi
     await tx.sql(`UPDATE ${table} SET contact_id = $2 WHERE account_id = $1 AND contact_id = $3`, parameters);
   }
   await tx.sql(moveStored, parameters);
+  await moveHookSubjects(tx, { from: otherId, to: baseId });
   await moveKeys(tx.sql, tx.account.id, { from: otherId, to: baseId });
   await moveCopies(tx, { from: otherId, to: baseId });
 }

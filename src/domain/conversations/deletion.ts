@@ -3,6 +3,7 @@ import { deleteLanes, lockLanes } from '../../deliveries/log/erase.ts';
 import { eraseEvents } from '../../events/erase-events.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { deleteFilesIn } from '../attachments/rows.ts';
+import { eraseHookRequests } from '../upkeep/hook-subjects.ts';
 import { eraseAnswers } from '../upkeep/idempotency-keys.ts';
 import { lockConversation } from './access.ts';
 
@@ -24,6 +25,7 @@ export async function eraseConversations(tx: Transaction, conversations: readonl
   await deleteFilesIn(tx, ids);
   await deleteMessages(tx, ids);
   await deleteLanes(tx, 'conversation', ids);
+  await eraseHookRequests(tx, 'conversation', ids);
   await eraseAnswers(tx.sql, 'conversation', ids);
   await tx.deleteConversations(conversations);
 }

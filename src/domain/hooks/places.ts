@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
+import { isTooDeep } from '../../lib/text/json-depth.ts';
 import type { SignedRequest } from './signatures.ts';
 
 /** A request with its body read as JSON, where it is some. */
@@ -17,7 +17,7 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 export function readJson(body: Buffer): unknown {
   try {
     const text = strictUtf8.decode(body);
-    if (findUnsafeValue(JSON.parse(text))?.rule === 'depth') return undefined;
+    if (isTooDeep(JSON.parse(text))) return undefined;
     return JSON.parse(text, keepDigits) as unknown;
   } catch {
     return undefined;

@@ -1,57 +1,7 @@
 import { createHash } from 'node:crypto';
+import { busy } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import { readHookHandler, type HookHandler } from '../../packages/manifest/hooks.ts';
-import { momentOrNull, type Sql } from '../../postgres/sql.ts';
-
-/** A hook that a token leads to, as the running version of its plugin has it. */
-export interface FoundHook {
-  id: number;
-  account: { id: number; name: string };
-  owner: { kind: 'agent_bot' | 'automation'; id: number };
-  /** The name of the handler. */
-  name: string;
-  /** Null while the plugin has no running version, or none with this handler. */
-  handler: HookHandler | null;
-  /** The secrets of the bot, sealed. */
-  secrets: Readonly<Record<string, string>>;
-  lastReceivedAt: Date | null;
-}
-
-interface HookRow {
-  id: number;
-  account_id: number;
-  account_name: string;
-  agent_bot_id: number;
-  owner_kind: 'agent_bot' | 'automation';
-  handler_name: string;
-  handler: Parameters<typeof readHookHandler>[0] | null;
-  secrets: Readonly<Record<string, string>>;
-  last_received_at: string | null;
-}
-
-/** Returns the hook that a token leads to; null for a token that is unknown or has expired. */
-export async function findHook(sql: Sql, tokenHash: Buffer, now: Date): Promise<FoundHook | null> {
-  const [row] = await sql<HookRow>(
-    `SELECT h.id, h.account_id, a.name AS account_name, h.agent_bot_id, h.owner_kind, h.handler AS handler_name, b.secrets, h.last_received_at,
-       v.manifest::json -> 'hooks' -> h.handler AS handler
-     FROM hook_tokens t JOIN hooks h ON h.account_id = t.account_id AND h.id = t.hook_id
-     JOIN accounts a ON a.id = h.account_id JOIN agent_bots b ON b.id = h.agent_bot_id
-     LEFT JOIN plugins p ON p.id = b.plugin_id LEFT JOIN plugin_bundles v ON v.hash = p.active_hash
-     WHERE t.token_hash = $1 AND (t.expires_at IS NULL OR t.expires_at > $2)`,
-    [tokenHash, now],
-  );
-  return row
-    ? {
-        id: row.id,
-        account: { id: row.account_id, name: row.account_name },
-        owner: { kind: row.owner_kind, id: row.agent_bot_id },
-        name: row.handler_name,
-        handler: row.handler && readHookHandler(row.handler),
-        secrets: row.secrets,
-        lastReceivedAt: momentOrNull(row.last_received_at),
-      }
-    : null;
-}
+import type { FoundHook } from './find.ts';
 
 /** A request that was verified. */
 export interface HookRequest {
@@ -61,6 +11,14 @@ export interface HookRequest {
   requestId: string | null;
   /** Key of its lane; null for a lane of its own. */
   key: string | null;
+}
+
+/** Bytes besides headers and body that a request takes: its event and its delivery. */
+const overheadBytes = 1_024;
+
+/** Returns the bytes that a request takes while it waits. */
+export function storedBytes({ headers, body }: Pick<HookRequest, 'headers' | 'body'>): number {
+  return overheadBytes + body.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
 /** The id of a stored request. */
@@ -74,15 +32,19 @@ const seenEveryMs = 60_000;
 const laneDigits = 13;
 
 /**
- * Stores a request once, and says hook_received to the owner of the hook: of one whose id was stored before, only that it came again. Answers the id of the request that is
- * stored.
+ * Stores a request once, and says hook_received to the owner of the hook: of one whose id was stored before, only that it came again,
+ * and while `keepsFacts`. Returns the id of the stored one. Errors: 503 when that is deleted in this moment.
  */
-export async function storeHookRequest(tx: Transaction, hook: FoundHook, request: HookRequest): Promise<StoredRequest> {
+export async function storeHookRequest(
+  tx: Transaction,
+  hook: FoundHook,
+  request: HookRequest & { keepsFacts: () => Promise<boolean> },
+): Promise<StoredRequest> {
   noteSeen(tx, hook);
   const hash = request.requestId === null ? null : createHash('sha256').update(request.requestId).digest();
   const [stored] = await tx.sql<{ id: number }>(
-    `INSERT INTO hook_requests (account_id, hook_id, received_at, outcome, bytes, key, request_hash, headers, body)
-     VALUES ($1, $2, $3, 'accepted', $4, $5, $6, $7, $8)
+    `INSERT INTO hook_requests (account_id, hook_id, received_at, outcome, bytes, stored_bytes, key, request_hash, headers, body)
+     VALUES ($1, $2, $3, 'accepted', $4, $9, $5, $6, $7, $8)
      ON CONFLICT (account_id, hook_id, request_hash) WHERE request_hash IS NOT NULL DO NOTHING RETURNING id`,
     [
       hook.account.id,
@@ -93,6 +55,7 @@ export async function storeHookRequest(tx: Transaction, hook: FoundHook, request
       hash,
       JSON.stringify(request.headers),
       request.body,
+      storedBytes(request),
     ],
   );
   if (stored) {
@@ -103,8 +66,11 @@ export async function storeHookRequest(tx: Transaction, hook: FoundHook, request
     'SELECT id FROM hook_requests WHERE account_id = $1 AND hook_id = $2 AND request_hash = $3',
     [hook.account.id, hook.id, hash],
   );
-  const id = await keepFacts(tx, hook, { outcome: 'duplicate', reason: null, bytes: request.body.length });
-  return { id: first?.id ?? id, isDuplicate: true };
+  if (await request.keepsFacts())
+    await keepFacts(tx, hook, { outcome: 'duplicate', reason: null, bytes: request.body.length });
+  // The first was deleted in this moment: the sender comes again, and is stored.
+  if (!first) throw busy();
+  return { id: first.id, isDuplicate: true };
 }
 
 // A refused signature has no event. The flush draws the event's id.
@@ -152,11 +118,11 @@ async function keepFacts(
   tx: Transaction,
   { id, account }: FoundHook,
   { outcome, reason, bytes }: { outcome: 'refused' | 'duplicate'; reason: string | null; bytes: number },
-): Promise<number> {
-  const [row] = (await tx.sql<{ id: number }>(
+): Promise<void> {
+  // A hook that is deleted meanwhile takes its requests with it.
+  await tx.sql(
     `INSERT INTO hook_requests (account_id, hook_id, received_at, outcome, reason, bytes, is_settled)
-     VALUES ($1, $2, $3, $4, $5, $6, true) RETURNING id`,
+     SELECT h.account_id, h.id, $3, $4, $5, $6, true FROM hooks h WHERE h.account_id = $1 AND h.id = $2 FOR KEY SHARE`,
     [account.id, id, tx.now, outcome, reason, bytes],
-  )) as [{ id: number }];
-  return row.id;
+  );
 }

@@ -78,18 +78,18 @@ function toRequest({
 }
 
 /**
- * Returns the delivery by which a request is handled, to be made again. Errors: 404; 409 for a request that was not accepted, since
- * nothing of it is kept.
+ * Returns the delivery by which a request is handled, to be made again. Errors: 404; 409 for a request that was not accepted, or
+ * is erased, since nothing of it is kept.
  */
 export async function readHandling(
   sql: Sql,
   { accountId, hookId, id }: { accountId: number; hookId: number; id: number },
 ): Promise<number> {
-  const [row] = await sql<{ outcome: string; delivery_id: number | null }>(
-    `SELECT r.outcome, ${lastDelivery(ofEvent)} AS delivery_id ${ofHook} AND r.id = $3`,
+  const [row] = await sql<{ is_kept: boolean; delivery_id: number | null }>(
+    `SELECT r.erased_at IS NULL AND r.outcome = 'accepted' AS is_kept, ${lastDelivery(ofEvent)} AS delivery_id ${ofHook} AND r.id = $3`,
     [accountId, hookId, id],
   );
   if (!row) throw notFound('Request');
-  if (row.outcome === 'accepted' && row.delivery_id !== null) return row.delivery_id;
+  if (row.is_kept && row.delivery_id !== null) return row.delivery_id;
   throw new ApiError(409, 'not_kept', 'Nothing of this request is kept: it cannot be handled again');
 }

@@ -42,11 +42,16 @@ export function findSignatureProblem(
   const { needs, time, check } = rules[scheme];
   if (!needs(request)) return 'missing_signature';
   // All are tried, so that the time does not tell which of them fits.
-  const fits = secrets.slice(0, maxSecrets).filter((secret) => secret !== '' && check(request, secret));
+  const fits = secrets.slice(0, maxSecrets).filter((secret) => check(request, secret));
   if (fits.length === 0) return 'bad_signature';
   if (!time) return null;
   const skew = Math.abs(request.now.getTime() / 1000 - Number(time(request)));
   return skew <= windowSeconds ? null : 'stale_timestamp';
+}
+
+/** Whether a secret can be a key: without one, everybody could sign. */
+export function isUsableSecret(scheme: HookScheme, secret: string): boolean {
+  return (scheme === 'standard-webhooks' ? standardKey(secret).length : secret.length) > 0;
 }
 
 /** Compares two texts in a time that does not depend on where they differ. */
@@ -61,7 +66,7 @@ const rules: Readonly<Record<Scheme, Rule>> = {
     time: (request) => wholeNumber(standard(request, 'timestamp')),
     check: (request, secret) => {
       const signed = [`${standard(request, 'id')}.${standard(request, 'timestamp')}.`, request.body];
-      const expected = hmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'), signed).toString('base64');
+      const expected = hmac('sha256', standardKey(secret), signed).toString('base64');
       return anyIs(`v1,${expected}`, (standard(request, 'signature') ?? '').split(' '));
     },
   },
@@ -127,6 +132,10 @@ function anyIs(expected: string, signatures: readonly string[]): boolean {
     .slice(0, maxSignatures)
     .map((signature) => isSameText(expected, signature))
     .includes(true);
+}
+
+function standardKey(secret: string): Buffer {
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }
 
 // Svix, whose customers are many, sends its own names.

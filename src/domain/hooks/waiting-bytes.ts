@@ -28,9 +28,13 @@ export class WaitingBytes {
     const now = this.#clock.now().getTime();
     let known = this.#known.get(accountId);
     if (!known || now - known.readAt >= freshMs) {
-      known = { bytes: await readWaiting(sql, accountId), readAt: now };
-      if (this.#known.size >= maxAccounts) this.#known.clear();
-      this.#known.set(accountId, known);
+      if (!known && this.#known.size >= maxAccounts) this.#known.clear();
+      // Taken before the read: who comes meanwhile is counted, and does not read too.
+      const read = { bytes: known?.bytes ?? 0, readAt: now };
+      this.#known.set(accountId, read);
+      const before = read.bytes;
+      read.bytes += (await readWaiting(sql, accountId)) - before;
+      known = read;
     }
     if (known.bytes + bytes > this.#most) return false;
     known.bytes += bytes;
@@ -40,7 +44,7 @@ export class WaitingBytes {
 
 async function readWaiting(sql: Sql, accountId: number): Promise<number> {
   const [row] = await sql<{ bytes: number }>(
-    'SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM hook_requests WHERE account_id = $1 AND NOT is_settled',
+    'SELECT coalesce(sum(stored_bytes), 0)::bigint AS bytes FROM hook_requests WHERE account_id = $1 AND NOT is_settled',
     [accountId],
   );
   return row?.bytes ?? 0;

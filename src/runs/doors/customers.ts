@@ -1,5 +1,6 @@
 import { findOrCreateContact } from '../../domain/contacts/find-or-create.ts';
 import { findInPlace, openInPlace, type ActingIn } from '../../domain/conversations/of-place.ts';
+import { noteContact, noteConversations } from '../../domain/upkeep/hook-subjects.ts';
 import { ApiError } from '../../errors.ts';
 import { transact, type Actor } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
@@ -16,6 +17,8 @@ export interface CustomerPorts {
 export interface Author {
   actor: Actor;
   acting: ActingIn;
+  /** The request of a hook that it handles; null for another event. */
+  requestId: number | null;
 }
 
 interface Visit {
@@ -41,20 +44,32 @@ export function customerDoors(visit: Visit, ports: CustomerPorts | undefined): R
       return work(input as Shape<Name>, author, ports.database).catch(toDoorError);
     };
   return {
-    'contacts.findOrCreate': door('contacts', 'runtime/find-or-create-contact', async (input, { actor }, database) => {
-      const known = {
-        identifier: input.identifier ?? null,
-        email: input.email ?? null,
-        phoneNumber: input.phone_number ?? null,
-        name: input.name ?? null,
-        customAttributes: input.custom_attributes ?? {},
-      };
-      const { id } = await transact(database, { account, actor }, (tx) => findOrCreateContact(tx, known));
-      return { id };
-    }),
-    'conversations.open': door('conversations', 'runtime/contact-place', async (input, { actor, acting }, database) => {
+    'contacts.findOrCreate': door(
+      'contacts',
+      'runtime/find-or-create-contact',
+      async (input, { actor, requestId }, database) => {
+        const known = {
+          identifier: input.identifier ?? null,
+          email: input.email ?? null,
+          phoneNumber: input.phone_number ?? null,
+          name: input.name ?? null,
+          customAttributes: input.custom_attributes ?? {},
+        };
+        return transact(database, { account, actor }, async (tx) => {
+          const { id } = await findOrCreateContact(tx, known);
+          if (requestId !== null) await noteContact(tx, requestId, id);
+          return { id };
+        });
+      },
+    ),
+    'conversations.open': door('conversations', 'runtime/contact-place', async (input, by, database) => {
+      const { actor, acting, requestId } = by;
       const place = { contactId: input.contact_id, inboxId: input.inbox_id };
-      return transact(database, { account, actor }, (tx) => openInPlace(tx, acting, place));
+      return transact(database, { account, actor }, async (tx) => {
+        const found = await openInPlace(tx, acting, place);
+        if (requestId !== null) await noteConversations(tx, requestId, [found.id]);
+        return found;
+      });
     }),
     'conversations.find': door('conversations', 'runtime/contact-place', async (input, { acting }, database) => {
       const place = { contactId: input.contact_id, inboxId: input.inbox_id, status: input.status ?? null };

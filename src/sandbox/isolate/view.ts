@@ -4,6 +4,7 @@
 export type Fields = Record<string, unknown>;
 
 const { freeze, keys } = Object;
+const { parse } = JSON;
 
 /** Freezes a value and everything in it, recursively. */
 export function deepFreeze<T>(value: T): T {
@@ -57,6 +58,13 @@ function contactOf(event: Fields, conversation: Fields | null): Fields | null {
   );
 }
 
+// The body comes once, as text: as JSON too, it would be as large again.
+function hookOf(hook: Fields | null): Fields | null {
+  if (hook === null) return null;
+  const { is_json: isJson, ...rest } = hook;
+  return { ...rest, json: isJson === true ? (parse(rest.text as string) as unknown) : null };
+}
+
 /** The fields of `ctx` that come from the event. */
 export function viewOf(event: Fields, handler: string): Fields {
   const isMessage = handler.startsWith('message_');
@@ -71,6 +79,6 @@ export function viewOf(event: Fields, handler: string): Fields {
     contact: handler.startsWith('contact_') ? pick(event, contactFields) : contactOf(event, given),
     inbox: fieldsAt(event, 'inbox') ?? (inboxId === undefined ? null : { id: inboxId }),
     account: fieldsAt(event, 'account'),
-    ...(handler === 'hook_received' ? { hook: fieldsAt(event, 'hook') } : {}),
+    ...(handler === 'hook_received' ? { hook: hookOf(fieldsAt(event, 'hook')) } : {}),
   };
 }

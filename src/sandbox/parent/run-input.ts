@@ -8,7 +8,14 @@ export function findOversize(request: RunRequest, input: string): string | null 
   const { code } = request.bundle;
   if (code.length > runBounds.bundleChars && withoutMap(code).length > runBounds.bundleChars)
     return 'The bundle is too large';
-  return input.length > runBounds.inputChars ? 'The event is too large' : null;
+  if (input.length <= runBounds.inputChars) return null;
+  return input.length - hookChars(request.event) > runBounds.inputChars ? 'The event is too large' : null;
+}
+
+// The door of hooks has bounded the body; in JSON a byte may become six characters.
+function hookChars(event: unknown): number {
+  const { hook } = event as { hook?: { text?: unknown } };
+  return typeof hook?.text === 'string' ? JSON.stringify(hook.text).length : 0;
 }
 
 /** The request as the JSON text that `start` of isolate/bootstrap.ts parses. */

@@ -145,6 +145,14 @@ describe('the merge of two contacts', function () {
        SELECT 1, id, $1, 'language', '"de"', 12, now() FROM bot`,
       [mergee],
     );
+    await app.query(
+      `WITH hook AS (INSERT INTO hooks (account_id, agent_bot_id, owner_kind, name, handler, last_four)
+         SELECT 1, id, 'agent_bot', 'Shop', 'orders', '0000' FROM agent_bots WHERE name = 'Keeper' LIMIT 1 RETURNING id),
+       request AS (INSERT INTO hook_requests (account_id, hook_id, received_at, outcome, bytes, headers, body)
+         SELECT 1, id, now(), 'accepted', 0, '[]', '' FROM hook RETURNING id)
+       INSERT INTO hook_request_subjects (account_id, request_id, contact_id) SELECT 1, id, $1 FROM request`,
+      [mergee],
+    );
     const before = await rowsOf(mergee);
     // A table that is added has to be merged too: then it belongs into this test.
     expect(Object.keys(before)).to.have.members(await referring());

@@ -7,6 +7,7 @@ import { eraseResponses } from '../../../deliveries/log/erase.ts';
 import { blankMessage } from '../../../events/stored-payloads.ts';
 import type { Actor, Transaction } from '../../../events/transaction.ts';
 import { deleteFilesOf } from '../../attachments/rows.ts';
+import { eraseHookRequestsOf } from '../../upkeep/hook-subjects.ts';
 import { eraseAnswers } from '../../upkeep/idempotency-keys.ts';
 import { lockConversation } from '../access.ts';
 import { decide } from '../arbiter.ts';
@@ -107,6 +108,7 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   const eventIds = await blankMessage(tx, place);
   await eraseResponses(tx, { conversationId: conversation.id, eventIds });
   await eraseFromRuns(tx, { ...place, content: message.content });
+  await eraseHookRequestsOf(tx, { conversationId: conversation.id, content: message.content });
   await eraseAnswers(tx.sql, 'message', [message.id]);
   await deleteFilesOf(tx, message);
   const gone = { content: '', contentAttributes: { deleted: true } };

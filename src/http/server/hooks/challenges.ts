@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { FoundHook } from '../../../domain/hooks/receive.ts';
+import type { FoundHook } from '../../../domain/hooks/find.ts';
 import { isSameText } from '../../../domain/hooks/signatures.ts';
 import { forbidden } from '../../../errors.ts';
 import type { SecretBox } from '../../../lib/secrets/secret-box.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 const maxHeaderChars = 4_096;
 const redacted = '[redacted]';
-const confidential = /authorization|cookie|secret|token|passw|api[-_]?key|credential/;
+const confidential = /auth|cookie|secret|token|passw|apikey|(?<!idempotency)[-_]key$|credential|session/;
 
 /** Reads single headers: null for one that is absent, repeated, or longer than any signature. */
 export function headerReader({ headersDistinct }: IncomingMessage): (name: string) => string | null {

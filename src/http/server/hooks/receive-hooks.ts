@@ -1,5 +1,6 @@
 import type { Context, Middleware, Next } from 'koa';
-import { findHook, keepRefusal, storeHookRequest, type FoundHook } from '../../../domain/hooks/receive.ts';
+import { findHook, holdHook, HookGone, type FoundHook } from '../../../domain/hooks/find.ts';
+import { keepRefusal, storedBytes, storeHookRequest } from '../../../domain/hooks/receive.ts';
 import { readPlace } from '../../../domain/hooks/places.ts';
 import type { WaitingBytes } from '../../../domain/hooks/waiting-bytes.ts';
 import { ApiError } from '../../../errors.ts';
@@ -8,7 +9,7 @@ import { hashToken, looksForged } from '../../../lib/secrets/tokens.ts';
 import type { HookHandler } from '../../../packages/manifest/hooks.ts';
 import type { MountOptions } from '../../route/mount.ts';
 import type { Party } from '../limits/fair-gate.ts';
-import type { RateLimit } from '../limits/rate-limit.ts';
+import { addressKey, type RateLimit } from '../limits/rate-limit.ts';
 import { answerMeta, slackChallenge } from './challenges.ts';
 import { shownHeaders } from './headers.ts';
 import { notReady, readArrived, refused, type Arrived } from './read-request.ts';
@@ -20,8 +21,8 @@ export type HookOutcome = 'accepted' | 'duplicate' | 'refused' | 'challenge';
 export interface HookOptions {
   /** Requests per token. */
   requests: RateLimit;
-  /** Refusals per hook that are kept. */
-  refusals: RateLimit;
+  /** Rows per hook that are kept of requests of which nothing else is stored. */
+  facts: RateLimit;
   waiting: WaitingBytes;
   count: (outcome: HookOutcome) => void;
 }
@@ -31,10 +32,12 @@ interface Call {
   ctx: Context;
   hook: FoundHook;
   handler: HookHandler;
+  tokenHash: Buffer;
 }
 
 const path = '/hooks/';
-const lookUps: readonly Party[] = [{ name: 'look-ups of hooks', most: 2, isCrowd: true }];
+const lookUpsAtOnce = 2;
+const lookUps: Party = { name: 'look-ups of hooks', most: lookUpsAtOnce, isCrowd: true };
 
 /**
  * Koa middleware that takes requests of other systems, `POST /hooks/:token`: verified over the bytes that came, stored once,
@@ -49,11 +52,12 @@ export function receiveHooks(mounted: MountOptions, options: HookOptions): Middl
     const token = ctx.path.slice(path.length);
     if (!token.startsWith('swh_') || looksForged(token) || !['GET', 'POST'].includes(ctx.method)) return next();
     const tokenHash = hashToken(token);
-    await options.requests.spend(ctx, tokenHash.toString('hex'), 1);
     const { database, gate } = mounted;
-    const hook = await gate.run(lookUps, () => findHook(database.sql, tokenHash, database.clock.now()));
+    const hook = await gate.run(lookUpsOf(ctx), () => findHook(database.sql, tokenHash, database.clock.now()));
     if (!hook) return next();
-    if (ctx.method === 'POST') return receive({ ctx, hook }, mounted, options);
+    // Counted for tokens that exist: guesses would fill the memory.
+    await options.requests.spend(ctx, tokenHash.toString('hex'), 1);
+    if (ctx.method === 'POST') return receive({ ctx, hook, tokenHash }, mounted, options).catch(orUnknown(next));
     // Only Meta asks by GET: for all others there is nothing here, as for an unknown token.
     if (hook.handler?.verify !== 'meta') return next();
     answerMeta(ctx, hook, hook.handler, mounted.services.secretBox);
@@ -61,14 +65,27 @@ export function receiveHooks(mounted: MountOptions, options: HookOptions): Middl
   };
 }
 
+// An address that guesses leaves the next place to others.
+function lookUpsOf(ctx: Context): Party[] {
+  return [lookUps, { name: `look-ups of hooks from ${addressKey(ctx)}`, most: lookUpsAtOnce }];
+}
+
+// The token stopped to serve while the body arrived: answered as all that never did.
+function orUnknown(next: Next): (error: unknown) => Promise<void> {
+  return async (error) => {
+    if (error instanceof HookGone) return void (await next());
+    throw error;
+  };
+}
+
 async function receive(
-  { ctx, hook }: Omit<Call, 'handler'>,
+  { ctx, hook, tokenHash }: Omit<Call, 'handler'>,
   mounted: MountOptions,
   options: HookOptions,
 ): Promise<void> {
   try {
     if (!hook.handler) throw refused(notReady(), 'no_handler');
-    await takeIn({ ctx, hook, handler: hook.handler }, mounted, options);
+    await takeIn({ ctx, hook, tokenHash, handler: hook.handler }, mounted, options);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     options.count('refused');
@@ -77,7 +94,11 @@ async function receive(
   }
 }
 
-async function takeIn({ ctx, hook, handler }: Call, mounted: MountOptions, options: HookOptions): Promise<void> {
+async function takeIn(
+  { ctx, hook, handler, tokenHash }: Call,
+  mounted: MountOptions,
+  options: HookOptions,
+): Promise<void> {
   const { database, gate, services } = mounted;
   const arrived = await readArrived(ctx, handler);
   verify(ctx, arrived, { hook, handler, services, now: database.clock.now() });
@@ -87,9 +108,13 @@ async function takeIn({ ctx, hook, handler }: Call, mounted: MountOptions, optio
     return answerText(ctx, challenge);
   }
   const stored = await gate.run(partiesOf(hook, mounted), async () => {
-    if (!(await options.waiting.admits(database.sql, hook.account.id, arrived.body.length))) throw tooMuchWaits();
     const request = requestOf(ctx, arrived, handler);
-    return transact(database, { account: hook.account, actor: system }, (tx) => storeHookRequest(tx, hook, request));
+    if (!(await options.waiting.admits(database.sql, hook.account.id, storedBytes(request)))) throw tooMuchWaits();
+    const keepsFacts = () => hasRoom(options.facts, hook);
+    return transact(database, { account: hook.account, actor: system }, async (tx) => {
+      await holdHook(tx, hook, tokenHash);
+      return storeHookRequest(tx, hook, { ...request, keepsFacts });
+    });
   });
   options.count(stored.isDuplicate ? 'duplicate' : 'accepted');
   answer(ctx, handler, stored.isDuplicate ? { id: stored.id, duplicate: true } : { id: stored.id });
@@ -137,18 +162,21 @@ function tooMuchWaits(): ApiError {
   );
 }
 
-// Bounded for each hook: whoever sends nonsense stores a row a second at most.
+// Bounded for each hook: a sender of nonsense, or of the same again and again, has a row a second stored at most.
+function hasRoom(facts: RateLimit, hook: FoundHook): Promise<boolean> {
+  return facts.take(hook.id).then(
+    () => true,
+    () => false,
+  );
+}
+
 async function note(
   hook: FoundHook,
   error: ApiError,
   ctx: Context,
   { mounted, options }: { mounted: MountOptions; options: HookOptions },
 ): Promise<void> {
-  const isKept = await options.refusals.take(hook.id).then(
-    () => true,
-    () => false,
-  );
-  if (!isKept) return;
+  if (!(await hasRoom(options.facts, hook))) return;
   const bytes = Math.min(Number(ctx.get('content-length')) || 0, 2 ** 31 - 1);
   const reason = refused.reasonOf(error);
   await mounted.gate.run(partiesOf(hook, mounted), () =>

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
-import type { FoundHook } from '../../../domain/hooks/receive.ts';
-import { findSignatureProblem } from '../../../domain/hooks/signatures.ts';
+import type { FoundHook } from '../../../domain/hooks/find.ts';
+import { findSignatureProblem, isUsableSecret } from '../../../domain/hooks/signatures.ts';
 import { ApiError } from '../../../errors.ts';
 import { SecretUnreadableError, type SecretBox } from '../../../lib/secrets/secret-box.ts';
 import type { HookHandler } from '../../../packages/manifest/hooks.ts';
@@ -18,7 +18,11 @@ export function verify(ctx: Context, arrived: Arrived, { hook, handler, services
   const scheme = handler.verify;
   if (scheme === 'none') return;
   if (scheme === 'sns') throw refused(notReady(), 'scheme_unavailable');
-  const secrets = openSecrets(services.secretBox, hook, handler.secret);
+  const secrets = openSecrets(services.secretBox, hook, handler.secret).filter((secret) =>
+    isUsableSecret(scheme, secret),
+  );
+  // Set wrongly on our side: the sender must not give up.
+  if (secrets.length === 0) throw refused(notReady(), 'secret_unusable');
   const url = `${services.publicUrl()}${ctx.path}${ctx.search}`;
   const problem = findSignatureProblem(scheme, secrets, { ...arrived, url, now });
   if (problem) throw refused(new ApiError(401, 'bad_signature', 'The signature is missing or not valid'), problem);

@@ -36,18 +36,38 @@ export const hooks = `
     outcome text NOT NULL CHECK (outcome IN ('accepted', 'refused', 'duplicate')),
     reason text,
     bytes integer NOT NULL,
+    -- Bytes that it takes while it waits, with its headers.
+    stored_bytes integer NOT NULL DEFAULT 0,
     key text,
     request_hash bytea,
     headers json,
     body bytea,
     event_id bigint,
     is_settled boolean NOT NULL DEFAULT false,
+    erased_at timestamptz,
     CONSTRAINT hook_requests_tenant UNIQUE (account_id, id),
     CONSTRAINT hook_requests_hook FOREIGN KEY (account_id, hook_id) REFERENCES hooks (account_id, id) ON DELETE CASCADE,
-    CONSTRAINT hook_requests_whole CHECK ((outcome = 'accepted') = (body IS NOT NULL AND headers IS NOT NULL)),
+    CONSTRAINT hook_requests_whole CHECK ((outcome = 'accepted' AND erased_at IS NULL) = (body IS NOT NULL AND headers IS NOT NULL)),
     CONSTRAINT hook_requests_settled CHECK (outcome = 'accepted' OR is_settled)
   );
   CREATE UNIQUE INDEX hook_requests_once ON hook_requests (account_id, hook_id, request_hash) WHERE request_hash IS NOT NULL;
   CREATE INDEX hook_requests_by_hook ON hook_requests (account_id, hook_id, id);
-  CREATE INDEX hook_requests_waiting ON hook_requests (account_id, id) INCLUDE (bytes) WHERE NOT is_settled;
-  CREATE INDEX hook_requests_by_age ON hook_requests (received_at);`;
+  CREATE INDEX hook_requests_waiting ON hook_requests (account_id, id) INCLUDE (stored_bytes) WHERE NOT is_settled;
+  CREATE INDEX hook_requests_by_age ON hook_requests (received_at);
+  -- Contacts and conversations that the run of a request found, made or wrote to, with which it is erased.
+  CREATE TABLE hook_request_subjects (
+    account_id bigint NOT NULL,
+    request_id bigint NOT NULL,
+    contact_id bigint NOT NULL,
+    conversation_id bigint,
+    CONSTRAINT hook_request_subjects_once UNIQUE NULLS NOT DISTINCT (account_id, request_id, contact_id, conversation_id),
+    CONSTRAINT hook_request_subjects_request FOREIGN KEY (account_id, request_id)
+      REFERENCES hook_requests (account_id, id) ON DELETE CASCADE,
+    CONSTRAINT hook_request_subjects_contact FOREIGN KEY (account_id, contact_id)
+      REFERENCES contacts (account_id, id) ON DELETE CASCADE,
+    CONSTRAINT hook_request_subjects_conversation FOREIGN KEY (account_id, conversation_id)
+      REFERENCES conversations (account_id, id) ON DELETE CASCADE
+  );
+  CREATE INDEX hook_request_subjects_by_contact ON hook_request_subjects (account_id, contact_id);
+  CREATE INDEX hook_request_subjects_by_conversation ON hook_request_subjects (account_id, conversation_id)
+    WHERE conversation_id IS NOT NULL;`;
