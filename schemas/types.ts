@@ -3,7 +3,7 @@
 /**
  * A new contact was created.
  */
-export type ContactCreated = (ContactShape & {
+export type ContactCreated = (ContactShape & AccountEventShape & {
 event: "contact_created"
 account: Named
 })
@@ -51,9 +51,22 @@ identifier: (string | null)
  */
 export type NullableUnixTime = (number | null)
 /**
+ * A contact was deleted for good, with all that belonged to it, or was merged into another.
+ */
+export type ContactDeleted = (AccountEventShape & {
+event: "contact_deleted"
+id: Id
+account_id: Id
+/**
+ * The contact that has all of it now; absent when it was deleted for good.
+ */
+merged_into_id?: Id
+account: Named
+})
+/**
  * A contact's details changed.
  */
-export type ContactUpdated = (ContactShape & {
+export type ContactUpdated = (ContactShape & AccountEventShape & {
 event: "contact_updated"
 account: Named
 changed_attributes: ChangedAttributes
@@ -61,7 +74,7 @@ changed_attributes: ChangedAttributes
 /**
  * A new conversation was created.
  */
-export type ConversationCreated = (ConversationShape & ConversationEventShape & {
+export type ConversationCreated = (ConversationShape & ConversationEventShape & AccountEventShape & {
 event: "conversation_created"
 })
 /**
@@ -117,35 +130,47 @@ type: "Contact"
  */
 export type EventSequence = number
 /**
+ * A conversation was deleted for good, by itself or with its contact.
+ */
+export type ConversationDeleted = (AccountEventShape & {
+event: "conversation_deleted"
+id: Id
+account_id: Id
+inbox_id: Id
+contact_id: Id
+account: Named
+sequence: EventSequence
+})
+/**
  * A conversation's status changed.
  */
-export type ConversationStatusChanged = (ConversationShape & ConversationEventShape & {
+export type ConversationStatusChanged = (ConversationShape & ConversationEventShape & AccountEventShape & {
 event: "conversation_status_changed"
 changed_attributes: ChangedAttributes
 })
 /**
  * The contact of a conversation has stopped typing. Told once: a delivery that fails is not repeated.
  */
-export type ConversationTypingOff = (TypingEventShape & {
+export type ConversationTypingOff = (TypingEventShape & AccountEventShape & {
 event: "conversation_typing_off"
 })
 /**
  * The contact of a conversation is typing. Told once: a delivery that fails is not repeated.
  */
-export type ConversationTypingOn = (TypingEventShape & {
+export type ConversationTypingOn = (TypingEventShape & AccountEventShape & {
 event: "conversation_typing_on"
 })
 /**
  * A conversation's attributes changed (its status apart).
  */
-export type ConversationUpdated = (ConversationShape & ConversationEventShape & {
+export type ConversationUpdated = (ConversationShape & ConversationEventShape & AccountEventShape & {
 event: "conversation_updated"
 changed_attributes: ChangedAttributes
 })
 /**
  * A delivery to another webhook was given up: no attempt follows. Said at most 100 times an hour for a webhook; the next event counts the others in `omitted`.
  */
-export type DeliveryExhausted = (WebhookEventShape & {
+export type DeliveryExhausted = (WebhookEventShape & AccountEventShape & {
 event: "delivery_exhausted"
 delivery_id: Id
 /**
@@ -164,7 +189,7 @@ omitted: number
 /**
  * A new message arrived in a conversation.
  */
-export type MessageCreated = (AccountMessageShape & {
+export type MessageCreated = (AccountMessageShape & AccountEventShape & {
 event: "message_created"
 })
 /**
@@ -225,20 +250,20 @@ attachments?: Attachment[]
 /**
  * A message was deleted: its content is empty, its place remains.
  */
-export type MessageDeleted = (AccountMessageShape & {
+export type MessageDeleted = (AccountMessageShape & AccountEventShape & {
 event: "message_deleted"
 })
 /**
  * A message was updated.
  */
-export type MessageUpdated = (AccountMessageShape & {
+export type MessageUpdated = (AccountMessageShape & AccountEventShape & {
 event: "message_updated"
 changed_attributes: ChangedAttributes
 })
 /**
  * A promise of the conversation's SLA policy was not kept in time.
  */
-export type SlaBreached = (ConversationShape & ConversationEventShape & {
+export type SlaBreached = (ConversationShape & ConversationEventShape & AccountEventShape & {
 event: "sla_breached"
 /**
  * Which promise was not kept.
@@ -248,9 +273,21 @@ due_at: UnixTime
 sla_policy: Named
 })
 /**
+ * The service has switched a webhook off, because of what its receiver answered. Not sent when a person does so.
+ */
+export type WebhookDisabled = (AccountEventShape & {
+event: "webhook_disabled"
+webhook: NamedWebhook
+/**
+ * Why, as the webhook's `disabled_reason` says.
+ */
+reason: string
+account: Named
+})
+/**
  * Every attempt on another webhook has failed for an hour. Said once until it recovers.
  */
-export type WebhookFailing = (WebhookEventShape & {
+export type WebhookFailing = (WebhookEventShape & AccountEventShape & {
 event: "webhook_failing"
 /**
  * The first failure.
@@ -264,7 +301,7 @@ failures: number
 /**
  * Another webhook, which was said to fail, has got a delivery.
  */
-export type WebhookRecovered = (WebhookEventShape & {
+export type WebhookRecovered = (WebhookEventShape & AccountEventShape & {
 event: "webhook_recovered"
 /**
  * When the failures began.
@@ -274,7 +311,7 @@ since: UnixTime
 /**
  * A widget session started.
  */
-export type WebwidgetTriggered = (SessionEventShape & {
+export type WebwidgetTriggered = (SessionEventShape & AccountEventShape & {
 event: "webwidget_triggered"
 contact: ContactShape
 /**
@@ -2075,6 +2112,7 @@ export interface Schemas {
  */
 "runtime/tools": BotTools
 "shapes/about-event": AboutEventShape
+"shapes/account-event": AccountEventShape
 "shapes/account-message": AccountMessageShape
 "shapes/account-record": AccountRecordShape
 "shapes/account": AccountShape
@@ -2140,22 +2178,27 @@ email: (string | null)
 export interface Attributes {
 [k: string]: unknown
 }
-export interface Named {
+/**
+ * What every event for accounts tells of its cause.
+ */
+export interface AccountEventShape {
+/**
+ * Who caused the event; null for the service, a visitor without a contact, and a deleted contact.
+ */
+actor: (EventActor | null)
+/**
+ * Number of automations, bots and webhooks between the change of a person and this event: 0 for a person's own. Automations and bots do not act on events deeper than 5.
+ */
+depth: number
+}
+export interface EventActor {
+type: ("user" | "agent_bot" | "automation" | "contact")
 id: Id
 name: string
 }
-/**
- * A contact was deleted for good, with all that belonged to it, or was merged into another.
- */
-export interface ContactDeleted {
-event: "contact_deleted"
+export interface Named {
 id: Id
-account_id: Id
-/**
- * The contact that has all of it now; absent when it was deleted for good.
- */
-merged_into_id?: Id
-account: Named
+name: string
 }
 /**
  * Attribute name → its value before and after.
@@ -2170,18 +2213,6 @@ current: unknown
  * What every event of a conversation carries.
  */
 export interface ConversationEventShape {
-account: Named
-sequence: EventSequence
-}
-/**
- * A conversation was deleted for good, by itself or with its contact.
- */
-export interface ConversationDeleted {
-event: "conversation_deleted"
-id: Id
-account_id: Id
-inbox_id: Id
-contact_id: Id
 account: Named
 sequence: EventSequence
 }
@@ -2270,18 +2301,6 @@ thumb_url?: string
  */
 width: (number | null)
 height: (number | null)
-}
-/**
- * The service has switched a webhook off, because of what its receiver answered. Not sent when a person does so.
- */
-export interface WebhookDisabled {
-event: "webhook_disabled"
-webhook: NamedWebhook
-/**
- * Why, as the webhook's `disabled_reason` says.
- */
-reason: string
-account: Named
 }
 /**
  * What every event of a widget session carries.

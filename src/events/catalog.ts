@@ -3,7 +3,7 @@ import type { Conversation, Named } from '../records/conversations/conversation.
 import type { Message } from '../records/messages/message.ts';
 import type { FileLinks } from '../lib/file-links.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
-import { jsonOf, type SchemaName } from '../schemas.ts';
+import { jsonOf, type SchemaName, type Shape } from '../schemas.ts';
 import {
   accountMessage,
   botConversation,
@@ -203,20 +203,30 @@ export function isFleeting(name: string): boolean {
   return entry?.fleeting ?? false;
 }
 
+/** The cause of an event, as accounts are told it. */
+export interface Cause {
+  actor: Shape<'shapes/account-event'>['actor'];
+  depth: number;
+}
+
 /** Which body: of which event, for whom, as which of its conversation's events, with which links to files. */
 interface Wanted {
   name: EventName;
   audience: Audience;
   sequence: number | null;
   links: FileLinks;
+  /** Needed for accounts. */
+  cause?: Cause;
 }
 
 /** The body of an event for an audience, as JSON; null when the audience does not receive it. */
-export function bodyOf({ name, audience, sequence, links }: Wanted, subject: Subject): string | null {
+export function bodyOf({ name, audience, sequence, links, cause }: Wanted, subject: Subject): string | null {
   const build = (catalog[name] as Entry)[audience];
   if (!build) return null;
   const counted = sequence === null ? {} : { sequence };
-  return jsonOf(payloadSchema(name, audience), { event: name, ...build(subject, links), ...counted });
+  // The cause is last: the depth of a bot's request is corrected in the text (see enqueue.ts).
+  const told = audience === 'account' ? cause : {};
+  return jsonOf(payloadSchema(name, audience), { event: name, ...build(subject, links), ...counted, ...told });
 }
 
 /** The schema of an event's body for an audience. */

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../deliveries/lanes/enqueue.ts';
 import type { FileLinks } from '../lib/file-links.ts';
-import { bodyOf, catalog, isFleeting, type Entry, type EventName, type Subject } from './catalog.ts';
+import { bodyOf, catalog, isFleeting, type Cause, type Entry, type EventName, type Subject } from './catalog.ts';
 import { factsOf } from './facts.ts';
 import { isFormatted } from './formats/chatwoot.ts';
 import { keep, type KeptSubject } from './formats/told.ts';
@@ -23,6 +23,8 @@ export interface RecordedEvent extends NewEvent {
 /** The circumstances of an event: its causation depth, or the bot whose request it is (see NewEvent), the arbiter's decision on the bot, and what makes links to files. */
 interface Occasion {
   depth: number;
+  /** On whose behalf it happened; null for the service. */
+  actor?: Cause['actor'];
   requestedBy?: number | null;
   /** See NewEvent. */
   automationId?: number | null;
@@ -33,11 +35,11 @@ interface Occasion {
   isFormatWanted?: boolean;
 }
 
-const nobodys = { requestedBy: null, automationId: null, causedBy: null, isFormatWanted: false };
+const nobodys = { actor: null, requestedBy: null, automationId: null, causedBy: null, isFormatWanted: false };
 
 /** An event with its subject's present state; increments the conversation's `eventSequence`, unless it is fleeting. */
 export function eventOf(name: EventName, subject: Subject, occasion: Occasion): RecordedEvent {
-  const { depth, requestedBy, automationId, causedBy, bot, links, isFormatWanted } = { ...nobodys, ...occasion };
+  const { depth, actor, requestedBy, automationId, causedBy, bot, links, isFormatWanted } = { ...nobodys, ...occasion };
   const isForBots = bot !== null || automationId !== null;
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
@@ -51,7 +53,7 @@ export function eventOf(name: EventName, subject: Subject, occasion: Occasion): 
     automationId,
     causedBy,
     bot,
-    accountPayload: bodyOf({ name, audience: 'account', sequence, links }, subject),
+    accountPayload: bodyOf({ name, audience: 'account', sequence, links, cause: { actor, depth } }, subject),
     botPayload: isForBots ? bodyOf({ name, audience: 'bot', sequence, links }, subject) : null,
     facts: factsOf(subject),
     isFormatted: isFormatted(name),

@@ -67,7 +67,10 @@ async function rewriteEvents(tx: Transaction, messageId: number, events: readonl
 }
 
 function rewrite({ name, is_own: isOwn }: StoredEvent, audience: Audience, payload: Payload | null): string | null {
-  return isOwn && payload ? jsonOf(payloadSchema(name, audience), withoutContent(payload)) : null;
+  if (!isOwn || !payload) return null;
+  // Events of 0.1.0 tell nothing of their cause.
+  const cause = audience === 'account' ? { actor: null, depth: 0 } : {};
+  return jsonOf(payloadSchema(name, audience), { ...cause, ...withoutContent(payload) });
 }
 
 function withoutContent({ attachments: _files, ...payload }: Payload): Payload {

@@ -6,13 +6,14 @@ import type { ConversationDraft, RowChoice } from '../records/conversations/lock
 import type { Conversation, Named } from '../records/conversations/conversation.ts';
 import { nextMessageId, type Message, type MessageDraft } from '../records/messages/message.ts';
 import { announce, type Announcements } from './announcements.ts';
-import type { EventName, Subject } from './catalog.ts';
+import { catalog, type Cause, type Entry, type EventName, type Subject } from './catalog.ts';
 import { eventOf, type BotDecision } from './outbox.ts';
 import { commitWithRetries, type LastStatement, type Part, type Proof, type UnitOfWork } from './unit-of-work.ts';
 
 /**
- * On whose behalf something is done. `depth` is the number of bot runs between a customer's action and this one: 0 for
- * people, for a run one more than that of the event it handles. For a bot's request it is 0 as well: see NewEvent.
+ * On whose behalf something is done. `depth` is the number of runs, and calls of other systems, between a person's action and
+ * this one: 0 for people, for a run one more than that of the event it handles, for a call one more than that of the event
+ * whose `switchboard-trace` it repeats. For a bot's call it may be more than said here: see NewEvent.
  */
 export interface Actor {
   kind: 'user' | 'agent_bot' | 'automation' | 'contact' | 'system';
@@ -24,6 +25,8 @@ export interface Actor {
   email: string | null;
   avatarUrl: string | null;
   depth: number;
+  /** Whether it calls the REST API, by its token; absent for runs and the service. */
+  calls?: true;
   /** The inboxes in which an automation may act; null, and absent for everybody else, for all. */
   inboxIds?: readonly number[] | null;
 }
@@ -210,12 +213,14 @@ export class Transaction extends OuterTransaction {
   record(name: EventName, subject: Subject, bot: BotDecision | null = null, automationId: number | null = null): void {
     const { database } = this.unit;
     const isFormatWanted = this.#part.isFormatWanted ?? true;
-    const { kind, id, depth } = this.actor;
-    // A run acts at a depth of its own, above 0.
-    const requestedBy = kind === 'agent_bot' && depth === 0 ? id : null;
+    const { kind, id, depth, calls = false } = this.actor;
+    const requestedBy = kind === 'agent_bot' && calls ? id : null;
     const causedBy = kind === 'automation' ? id : null;
-    const occasion = { depth, requestedBy, causedBy, bot, automationId, links: database.fileLinks, isFormatWanted };
-    this.#part.events.push(eventOf(name, subject, occasion));
+    const actor = actorTold(this.actor, name);
+    const caused = { depth, actor, requestedBy, causedBy };
+    this.#part.events.push(
+      eventOf(name, subject, { ...caused, bot, automationId, links: database.fileLinks, isFormatWanted }),
+    );
   }
 
   /** Like OuterTransaction.savepoint, but events are written at the commit, with all others. */
@@ -225,6 +230,13 @@ export class Transaction extends OuterTransaction {
       () => this.unit.writeRows(),
     );
   }
+}
+
+// An event that tells of a deletion is kept: its body holds ids only.
+function actorTold({ kind, id, name }: Actor, event: EventName): Cause['actor'] {
+  if (kind === 'system' || id === null) return null;
+  const { ends }: Entry = catalog[event];
+  return ends && kind === 'contact' ? null : { type: kind, id, name };
 }
 
 /** Runs work in a transaction: in one of its own, or in a savepoint of the transaction of the whole request. */

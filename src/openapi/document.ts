@@ -20,6 +20,7 @@ const deliveryHeaders = [
   ['webhook-timestamp', 'Unix time of the attempt in seconds.'],
   ['webhook-signature', 'Signatures by Standard Webhooks, `v1,…`; two while a secret is being replaced.'],
   ['webhook-attempt', 'The number of the attempt, from 1.'],
+  ['switchboard-trace', 'Names the event: repeat it in calls that react to the event, so that loops end.'],
 ];
 
 /** Every event, once for each of its audiences. */

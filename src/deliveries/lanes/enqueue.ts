@@ -16,7 +16,7 @@ export interface NewEvent {
   inboxId: number | null;
   sequence: number | null;
   depth: number;
-  /** The bot whose request caused it: the depth follows that of the last event it was sent; null for all others. */
+  /** The bot whose call caused it: the depth follows at least that of the last event it was sent; null for all others. */
   requestedBy: number | null;
   accountPayload: string | null;
   botPayload: string | null;
@@ -91,15 +91,20 @@ function arraysFrom(first: number): string {
 const formatFor = (format: string): string =>
   `CASE WHEN ${format} <> 'default' AND (e.chatwoot_payload IS NOT NULL OR NOT e.is_formatted) THEN ${format} END`;
 
-// A bot's server does not say which event it reacts to: the last one of the conversation that it was sent, if that is one of the
-// last hundred. Its requests alone never reach a depth at which it is not told (bot-loops.ts counts them), but a run that they
-// cause continues at theirs.
-const depth = `CASE WHEN e.requested_by IS NULL THEN e.depth ELSE least(${maxCausationDepth}, 1 + coalesce((
+// A bot's server need not say which event it reacts to: then it is the last one of the conversation that it was sent within a
+// minute, if that is one of the last hundred. What its call repeats can only make it more. Its calls alone never reach a depth
+// at which it is not told (bot-loops.ts counts them), but a run that they cause continues at theirs.
+const depth = `CASE WHEN e.requested_by IS NULL THEN e.depth ELSE greatest(e.depth, least(${maxCausationDepth}, 1 + coalesce((
   SELECT s.depth FROM events s WHERE s.account_id = $1 AND s.conversation_id = e.conversation_id
     AND s.sequence > e.sequence - 100 AND s.bot_id = e.requested_by AND EXISTS (
       SELECT FROM deliveries d WHERE d.account_id = $1 AND d.event_id = s.id AND d.endpoint_kind = 'bot'
-        AND d.endpoint_id = e.requested_by AND d.attempt > 0)
-  ORDER BY s.sequence DESC LIMIT 1), 0)) END`;
+        AND d.endpoint_id = e.requested_by AND d.attempt > 0 AND (d.lease_token IS NOT NULL
+          OR coalesce(d.finished_at, d.next_attempt_at) > now() - interval '60 seconds'))
+  ORDER BY s.sequence DESC LIMIT 1), 0))) END`;
+
+// The body ends with the depth that was known before.
+const accountPayload = `CASE WHEN e.requested_by IS NULL THEN e.account_payload
+  ELSE regexp_replace(e.account_payload, '"depth":\\d+\\}$', '"depth":' || caused.depth || '}') END::json`;
 
 // An automation whose plugin cannot run, or that is in quarantine, hears nothing: it is not made up for.
 function isFit(automation: string): string {
@@ -126,12 +131,12 @@ const expressions = `
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
       bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, facts, left_out, automation_ids, lone_account_id,
       webhook_epoch)
-    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, ${depth}, e.account_payload::json,
+    SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, caused.depth, ${accountPayload},
       e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence, e.facts::json, l.left_out,
       (SELECT array_agg(h.endpoint_id) FROM heard h WHERE h.event_id = e.id),
       CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
       coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
-    FROM happened e LEFT JOIN (
+    FROM happened e CROSS JOIN LATERAL (SELECT ${depth} AS depth) caused LEFT JOIN (
       SELECT event_id, array_agg(endpoint_id) AS left_out FROM subscribed WHERE NOT passes GROUP BY event_id) l ON l.event_id = e.id
   ), unplaced AS (
     INSERT INTO unplaced_events (event_id, account_id) SELECT e.id, $1 FROM happened e

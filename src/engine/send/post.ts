@@ -4,6 +4,7 @@ import { isFleeting } from '../../events/catalog.ts';
 import type { OutboundHttp, OutboundResult } from '../../outbound/http.ts';
 import { keepResults } from '../../lib/keep-results.ts';
 import type { Clock, Random } from '../../lib/ports.ts';
+import { traceHeader, traceOf } from '../../lib/trace.ts';
 import { SecretUnreadableError, type SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Made } from '../attempt.ts';
 import { chatwootHeaders } from '../../deliveries/core/chatwoot-headers.ts';
@@ -42,6 +43,7 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
     ...sign({ ...claimed, body }, startedAt, { secret, secretBox: ports.secretBox }),
     'webhook-attempt': String(claimed.attempt),
     ...(claimed.event.isTest ? { 'webhook-test': 'true' } : {}),
+    [traceHeader]: traceFor(claimed, ports),
   };
   const identity = own.certificate && { ...own.certificate, owner: `${claimed.endpoint.kind} ${claimed.endpoint.id}` };
   const headers = { ...own.headers, ...sent };
@@ -51,6 +53,10 @@ export async function post(claimed: Claimed, callee: ReturnType<typeof calleeOf>
   // Secret headers reach the receiver alone.
   const call = { result, made: { startedAt, sent: { ...own.shown, ...sent } } };
   return result.ok ? judge(claimed, call, ports) : heedFailure(claimed, call, ports);
+}
+
+function traceFor({ account, event: { id, depth } }: Claimed, { secretBox }: PostOptions): string {
+  return traceOf(secretBox, { accountId: account.id, eventId: id, depth });
 }
 
 interface Call {

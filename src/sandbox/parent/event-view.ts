@@ -15,7 +15,7 @@ const contactFields = [
 const alwaysVisible = new Set(['id', 'type']);
 
 /**
- * The event without the contact fields that the permissions do not grant. A contact can be `contact`, a `sender` of
+ * The event without the contact fields that the permissions do not grant. A contact can be `contact`, a `sender` or `actor` of
  * type contact, or `meta.sender`, the last also within `conversation` and `current_conversation`, and the event itself. No
  * permission grants the addresses of agents.
  */
@@ -25,6 +25,7 @@ export function viewEvent(event: unknown, permissions: Permissions): unknown {
   if (isFields(view.user)) view.user = stripSender(view.user, permissions);
   if ('contact' in view) view.contact = stripContact(view.contact, permissions);
   if (isFields(view.sender)) view.sender = stripSender(view.sender, permissions);
+  if (isFields(view.actor) && isContact(view.actor)) view.actor = stripContact(view.actor, permissions);
   if ('meta' in view) view.meta = stripMeta(view.meta, permissions);
   for (const name of ['conversation', 'current_conversation']) {
     const conversation = view[name];

@@ -16,6 +16,7 @@ import { addressKey, type RateLimit } from '../../server/limits/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
 import { authenticate, callerIn, enterAccount, tokenOf } from './authenticate.ts';
 import { Browser } from './browser.ts';
+import { depthOf } from './causation.ts';
 import type { Admitted, OutsideServices } from '../call.ts';
 import { Proof, type Holds } from './proof.ts';
 import { readPath } from '../body/read-request.ts';
@@ -142,7 +143,10 @@ async function admitToAccount(ctx: Context, admission: Admission, options: Admis
   const holds: Holds = (sql, lock) =>
     isUnchanged(sql, identity, { now: database.clock.now(), lock: lock ? 'share' : null });
   const proof = admission.isProven ? new Proof(holds, () => identities.forget(identity)) : null;
-  const scope = { ...enterAccount(identity, admission.role), proof };
+  const scope = {
+    ...enterAccount(identity, admission.role, depthOf(ctx, accountId, options.services.secretBox)),
+    proof,
+  };
   const transactHere: Transact = (work) => transact(database, scope, work);
   return { ...call, principal, identity, params, ...scope, transact: transactHere };
 }

@@ -30,13 +30,13 @@ export function tokenOf(ctx: Context): string {
   return isSignIn(token) ? '' : token;
 }
 
-/** The account in the path, and the caller as an actor of it. Errors: 404 when the caller does not belong to it, 403. */
-export function enterAccount(identity: Identity, role: Role): { account: Named; actor: Actor } {
+/** The account in the path, and the caller as an actor of it, at a depth. Errors: 404 when the caller does not belong to it, 403. */
+export function enterAccount(identity: Identity, role: Role, depth: number): { account: Named; actor: Actor } {
   const { entry } = identity;
   const caller = callerIn(identity);
   if (!entry || !caller) throw notFound('Account');
   if (!factsOf(role).admits(caller)) throw forbidden(refusalOf(role, caller));
-  return { account: entry.account, actor: { ...entry.entrant, depth: 0 } };
+  return { account: entry.account, actor: { ...entry.entrant, depth, calls: true } };
 }
 
 /** The caller as the roles of an account judge it; null for who does not belong to it. Through a link, its creator's rights do not count. */
