@@ -105,6 +105,8 @@ describe('deletion', () => {
       contact_id: contact,
       account: { id: 1, name: 'Demo account' },
       sequence: last.sequence! + 1,
+      actor: { type: 'user', id: 1, name: 'Administrator' },
+      depth: 0,
     });
     expect(event!.bot_payload).to.equal(null);
     expect((await app.get(`conversations/${conversation}`)).status).to.equal(404);
@@ -130,6 +132,8 @@ describe('deletion', () => {
       id: contact,
       account_id: 1,
       account: { id: 1, name: 'Demo account' },
+      actor: { type: 'user', id: 1, name: 'Administrator' },
+      depth: 0,
     });
     const left = { events: before.events! + 3, deliveries: before.deliveries! + 3, lanes: before.lanes! + 3 };
     expect(await census()).to.deep.equal({ ...before, ...left });

@@ -61,6 +61,8 @@ describe('notices about webhooks', () => {
       webhook: { id: webhook.id, name: 'CRM', url: gone.url },
       reason,
       account: { id: 1, name: account!.name },
+      actor: null,
+      depth: 0,
     });
     expect((await app.get(`webhooks/${webhook.id}`)).body.disabled_reason).to.equal(reason);
     expect(linesOf(webhook.id)).to.have.length(1);
