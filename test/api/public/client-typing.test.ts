@@ -54,6 +54,8 @@ describe('a contact that is typing', function () {
       user: { id: contact, name: 'Tina', type: 'Contact' },
       is_private: false,
       account: { id: 1, name: 'Demo account' },
+      actor: { type: 'contact', id: contact, name: 'Tina' },
+      depth: 0,
     });
     await app.eventually(() => Promise.resolve(stream.events.length >= 3));
     expect(stream.events.map(({ name }) => name)).to.deep.equal([
