@@ -1930,6 +1930,7 @@ export interface Schemas {
 "requests/run.list.query": ListRunsQuery
 "requests/search.query": SearchQuery
 "requests/second-factor.code": SecondFactorCode
+"requests/sign-in-callback.query": SignInCallback
 "requests/sign-in-link.request": RequestASignInLink
 "requests/sign-in": SignIn
 "requests/sla-policy.create": CreateSLAPolicy
@@ -2061,6 +2062,7 @@ export interface Schemas {
 "resources/sent-transcript": SentTranscript
 "resources/service": Service
 "resources/shared-webhook": SharedWebhook
+"resources/sign-in-address": SignInAddress
 "resources/sign-in-link": SignInLink
 "resources/sign-in-methods": SignInMethods
 "resources/sign-in": SignIn1
@@ -4061,6 +4063,17 @@ export interface SecondFactorCode {
 code: string
 }
 /**
+ * The identity provider's answer (OpenID Connect): a code, or an error.
+ */
+export interface SignInCallback {
+code?: string
+state?: string
+iss?: string
+error?: string
+error_description?: string
+[k: string]: unknown
+}
+/**
  * Where the link goes, if a person has the address.
  */
 export interface RequestASignInLink {
@@ -5782,6 +5795,12 @@ url: string
 expires_at: UnixTime
 }
 /**
+ * The page of the identity provider that signs people in.
+ */
+export interface SignInAddress {
+url: string
+}
+/**
  * Where a sign-in link of an agent went.
  */
 export interface SignInLink {
@@ -5799,6 +5818,10 @@ export interface SignInMethods {
  * Whether links are sent by mail.
  */
 email_link: boolean
+/**
+ * Whether people can sign in by an identity provider (OpenID Connect): `POST /sign_in/oidc`.
+ */
+oidc: boolean
 }
 /**
  * Who is signed in in a browser, and until when.
@@ -6683,4 +6706,14 @@ export interface Settings {
   readonly mailFrom: string | null;
   /** URL of the service for people, used in links in mail; without a slash at the end. */
   readonly publicUrl: string | null;
+  /** Identity provider that people may sign in by (OpenID Connect), as its discovery document names it, at a public or a private address; without TLS on this machine only. Register `PUBLIC_URL` + `/sign_in/oidc/callback` there as the address to come back to. */
+  readonly oidcIssuer: string | null;
+  /** This service's name at the provider. Needed with `OIDC_ISSUER`. */
+  readonly oidcClientId: string | null;
+  /** Its secret there. Needed with `OIDC_ISSUER`. */
+  readonly oidcClientSecret: string | null;
+  /** Domains of the e-mail addresses that may sign in by the provider, separated by commas. */
+  readonly oidcAllowedDomains: readonly string[];
+  /** Claim of the ID token or the user info that holds `administrator` or `agent`, alone or in a list: the role of whoever accepts an invitation by signing in, in place of the invitation's. Roles of agents who have joined are changed in the console. */
+  readonly oidcRoleClaim: string | null;
 }

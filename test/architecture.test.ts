@@ -89,6 +89,7 @@ const fences: readonly Fence[] = [
   { what: 'the bundler', only: 'src/packages/read/bundle.ts', beside: 'src/site/build.ts', modules: /^esbuild/ },
   { what: 'the parser of code', only: 'src/cli/plugin/syntax-tree.ts', modules: /^@sveltejs\/acorn/ },
   { what: 'the model client', only: 'src/models/openai.ts', modules: /^openai(\/|$)/ },
+  { what: 'the OpenID client', only: 'src/outbound/openid-provider.ts', modules: /^openid-client$/ },
   { what: 'Agenda', only: 'src/jobs/agenda.ts', modules: /^agenda$|^@agendajs\// },
   { what: 'outbound HTTP', only: 'src/outbound/connections.ts', modules: /^undici$/ },
   // Commands are clients of the running service, not parts of it.

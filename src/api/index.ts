@@ -39,8 +39,9 @@ import { runRoutes } from './accounts/bots/runs.ts';
 import { servingBotRoutes } from './accounts/bots/serving-bots.ts';
 import { searchRoutes } from './accounts/conversations/search.ts';
 import { securityRoutes } from './accounts/people/security.ts';
-import { signInLinkRoutes } from './service/sign-in-links.ts';
-import { signInRoutes } from './service/sign-in.ts';
+import { signInByProviderRoutes } from './service/sign-in/by-provider.ts';
+import { signInLinkRoutes } from './service/sign-in/links.ts';
+import { signInRoutes } from './service/sign-in/sign-in.ts';
 import { slaPolicyRoutes } from './accounts/sla-policies.ts';
 import { teamRoutes } from './accounts/people/teams.ts';
 import { callRoutes } from './accounts/bots/calls.ts';
@@ -90,6 +91,7 @@ export const routes: readonly Route[] = [
   ...profileRoutes,
   ...signInRoutes,
   ...signInLinkRoutes,
+  ...signInByProviderRoutes,
   ...securityRoutes,
   ...platformAccountRoutes,
   ...platformUserRoutes,

@@ -33,10 +33,14 @@ describe('with one database connection', () => {
 
   // With few conversations nothing is left for later.
   const doneAtOnce = ['DELETE contacts/:id', 'POST bulk_actions'];
-  // The sample's factor was begun by nobody.
-  const refused = ['POST /api/v1/profile/security/second_factor/confirm'];
+  const refused = new Map([
+    // The sample's factor was begun by nobody.
+    ['POST /api/v1/profile/security/second_factor/confirm', 422],
+    // The service has no identity provider.
+    ['POST /sign_in/oidc', 403],
+  ]);
   const statusOf = (route: Route): number =>
-    refused.includes(nameOf(route)) ? 422 : doneAtOnce.includes(nameOf(route)) ? 200 : (route.contract.status ?? 200);
+    refused.get(nameOf(route)) ?? (doneAtOnce.includes(nameOf(route)) ? 200 : (route.contract.status ?? 200));
 
   for (const route of routes.filter(({ method }) => method !== 'GET')) {
     const { keyed, record } = traitsOf(route, routes);

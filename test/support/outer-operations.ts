@@ -113,6 +113,8 @@ export const outerOperations: Record<string, Prepare> = {
   'POST /sign_in': (_, world) => ({ body: { access_token: world.headersOf('administrator')['api_access_token'] } }),
   'DELETE /sign_in': nothing,
   'GET /sign_in/methods': nothing,
+  'POST /sign_in/oidc': nothing,
+  'GET /sign_in/oidc/callback': nothing,
   'POST /sign_in/links': () => ({ body: { email: profile().email } }),
   'GET /api/v1/profile/security': nothing,
   'POST /api/v1/profile/security/password': () => ({ body: { password, current_password: password } }),

@@ -70,6 +70,8 @@ export const personReaders: Readonly<Record<string, string>> = {
   'src/domain/people/identity.ts': 'finds the person of an access token',
   'src/domain/people/seats.ts': 'lets a person sit in a seat',
   'src/domain/people/sign-ins/passwords.ts': 'finds the person who signs in by an address',
+  'src/domain/people/sign-ins/by-provider.ts':
+    'finds the person with an address that the identity provider has verified',
   'src/domain/people/sign-ins/links.ts': 'finds the person who gets a link, whose address accounts are not told',
   'src/domain/people/sign-ins/second-factors.ts': 'knows who has access beyond an account',
   'src/domain/platform/users.ts': 'what platform administrators do with persons',

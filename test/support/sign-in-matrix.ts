@@ -15,6 +15,8 @@ export const signInMatrix = `
   DELETE /api/v1/profile/security/second_factor                   200  200 200  200 403 403   403  200  200   401  401  401 401
   GET    /sign_in/methods                                         200  200 200  200 200 200   200  200  200   200  200  200 200
   POST   /sign_in/links                                           202  202 202  202 202 202   202  202  202   202  202  202 202
+  POST   /sign_in/oidc                                            403  403 403  403 403 403   403  403  403   403  403  403 403
+  GET    /sign_in/oidc/callback                                   403  403 403  403 403 403   403  403  403   403  403  403 403
   GET    /sign_in                                          200  200 200  200 200 200   200  200  200   200  200  200 200
   POST   /sign_in                                          201  201 201  201 201 201   201  201  201   201  201  201 201
   DELETE /sign_in                                          200  200 200  200 200 200   200  200  200   200  200  200 200

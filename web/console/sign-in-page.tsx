@@ -26,6 +26,7 @@ export function SignInPage({ message }: { message: string | null }) {
           {sent}
         </p>
       )}
+      {methods?.oidc === true && <ProviderButton tell={setSent} />}
       <PasswordForm sendsMail={methods?.email_link ?? false} tell={setSent} />
       <h2>Other ways</h2>
       <TokenForm signIn={(token) => signIn({ access_token: token })} />
@@ -34,6 +35,27 @@ export function SignInPage({ message }: { message: string | null }) {
         prints one.
       </p>
     </main>
+  );
+}
+
+function ProviderButton({ tell }: { tell: (sentence: string | null) => void }) {
+  const [isBusy, setBusy] = useState(false);
+  async function leave(): Promise<void> {
+    setBusy(true);
+    try {
+      const { url } = await call('POST /sign_in/oidc');
+      location.assign(url);
+    } catch (error) {
+      tell(sentenceOf(error));
+      setBusy(false);
+    }
+  }
+  return (
+    <p>
+      <button type="button" class="primary" disabled={isBusy} onClick={() => void leave()}>
+        Continue with single sign-on
+      </button>
+    </p>
   );
 }
 

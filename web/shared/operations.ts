@@ -201,6 +201,7 @@ export interface Operations {
   'POST /public/api/v1/inboxes/:identifier/update_last_seen': { reply: 'resources/widget-conversation' };
   'POST /sign_in': { body: 'requests/sign-in'; reply: 'resources/sign-in' };
   'POST /sign_in/links': { body: 'requests/sign-in-link.request'; reply: 'resources/empty' };
+  'POST /sign_in/oidc': { reply: 'resources/sign-in-address' };
   'POST actions/contact_merge': { body: 'requests/contact.merge'; reply: 'resources/contact' };
   'POST agent_bots': { body: 'requests/agent-bot.create'; reply: 'resources/agent-bot-with-secrets' };
   'POST agent_bots/:id/calls': { body: 'requests/bot.call'; reply: 'resources/bot-call' };

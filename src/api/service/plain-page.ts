@@ -1,3 +1,4 @@
+import type { ApiError } from '../../errors.ts';
 import type { StaticFile } from '../../http/server/static-files.ts';
 import { escapeHtml } from '../../lib/text/escape-html.ts';
 
@@ -75,6 +76,14 @@ ${content}
 </body>
 </html>
 `;
+}
+
+/** An error of an operation that answers pages, for people. */
+export function drawError({ message }: ApiError): string {
+  return plainPage({
+    title: 'This did not work',
+    content: `<p>${escapeHtml(message)}.</p>\n<a class="button" href="/console">Open the console</a>`,
+  });
 }
 
 /** The style sheet of plain pages. */

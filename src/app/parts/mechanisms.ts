@@ -14,6 +14,7 @@ import { SharedClock } from '../../lib/shared-clock.ts';
 import { createModelClient, type ModelClient } from '../../models/openai.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { createOutboundHttp, type OutboundHttp } from '../../outbound/http.ts';
+import { OpenIdProvider } from '../../outbound/openid-provider.ts';
 import { createArchiveReader, type ArchiveOptions, type ReadArchive } from '../../packages/archive/archive.ts';
 import { trialOptions } from '../../packages/read/load-check.ts';
 import type { PackageReader } from '../../packages/read/read-in-process.ts';
@@ -105,6 +106,8 @@ export interface Mechanisms {
   readonly fileOutbound: OutboundHttp;
   /** Asks models, at servers of accounts by a guarded way out. */
   readonly models: ModelClient;
+  /** The identity provider that signs people in; null without one. */
+  readonly provider: OpenIdProvider | null;
   readonly secretBox: SecretBox;
   readonly fileLinks: SignedFileLinks;
   /** Keeps files besides the database; null without one. */
@@ -124,6 +127,8 @@ export interface Mechanisms {
 const maxResponseBytes = 16 * 1024;
 const connectionsPerOrigin = 64;
 const botConnectionsPerOrigin = 256;
+/** The longest request to the identity provider. */
+const providerTimeoutMs = 10_000;
 
 /** Creates the mechanisms from the configuration and reads the installed plugins. Nothing connects or starts yet. */
 export async function createMechanisms(options: AppOptions): Promise<Mechanisms> {
@@ -169,6 +174,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
       maxBytes: config.llmMaxBytes,
       maxVectorBytes: config.llmEmbeddingMaxBytes,
     }),
+    provider: providerOf(config, { gate, clock, random, log }),
     secretBox,
     ...files,
     tokenUses: new TokenUses(databases.requests, warn),
@@ -176,6 +182,14 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     site: new Site({ root: projectRoot, watch: options.watchFolders ?? false }),
     ...createSandboxes(config, log),
   };
+}
+
+function providerOf(
+  { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRoleClaim: roleClaim }: Config,
+  ports: Pick<Mechanisms, 'gate' | 'clock' | 'random' | 'log'>,
+): OpenIdProvider | null {
+  if (issuer === null || clientId === null || clientSecret === null) return null;
+  return new OpenIdProvider({ issuer, clientId, clientSecret, roleClaim, timeoutMs: providerTimeoutMs, ...ports });
 }
 
 function createWaysOut(

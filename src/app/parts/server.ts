@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { routes } from '../../api/index.ts';
-import { plainPageFiles } from '../../api/service/plain-page.ts';
+import { drawError, plainPageFiles } from '../../api/service/plain-page.ts';
 import { docsFiles } from '../../api/service/docs.ts';
 import { serveChatwoot } from '../../compat/chatwoot/serve.ts';
 import { receiverEndpoint, receiverUrl } from '../../demo/endpoint.ts';
@@ -86,9 +86,8 @@ export function createServer(
         ...plugins,
         secretBox,
         random,
-        passwords: new PasswordHashes(random, { inFlight: config.passwordsInFlight, queue: config.passwordQueue }),
+        ...signInsOf(mechanisms),
         ...mailOf(mailer, config),
-        signInMs: config.signInHours * 3_600_000,
         holdAttempts: config.holdAttempts,
         publicUrl,
         hasModel: config.llmBaseUrl !== null,
@@ -110,11 +109,27 @@ export function createServer(
       ...(config.role === 'engine' ? {} : { home: '/console', dialects: [dialectOf(mechanisms)] }),
       findFile: (path) => (isShown(path, config, receiver) ? mechanisms.site.find(path) : Promise.resolve(null)),
       ...pagesOf(mechanisms, { metrics, receiver }),
+      drawError,
       log,
       random,
     },
   );
   return http;
+}
+
+function signInsOf({
+  config,
+  provider,
+  random,
+}: Mechanisms): Pick<OutsideServices, 'passwords' | 'provider' | 'providerDomains' | 'hasProvider' | 'signInMs'> {
+  const { passwordsInFlight: inFlight, passwordQueue: queue } = config;
+  return {
+    passwords: new PasswordHashes(random, { inFlight, queue }),
+    provider,
+    providerDomains: config.oidcAllowedDomains,
+    hasProvider: provider !== null,
+    signInMs: config.signInHours * 3_600_000,
+  };
 }
 
 function conditionOf({

@@ -1,4 +1,5 @@
 import { createRow, findRows, updateRows } from '../small-rows.ts';
+import type { Agent } from '../../records/agent.ts';
 import { Invitation } from '../../records/invitation.ts';
 import { ApiError, notFound } from '../../errors.ts';
 import type { OuterTransaction, Transact, Transaction } from '../../events/transaction.ts';
@@ -113,6 +114,14 @@ export async function findInvitation(sql: Sql, token: string, now: Date): Promis
   };
 }
 
+// The caller holds the locks of account and seat.
+async function seatPerson(tx: Transaction, seat: Seat): Promise<number> {
+  const personId = await findOrCreatePerson(tx.sql, seat, tx.now);
+  await takeSeat(tx, seat.id, personId);
+  await closeInvitations(tx, seat.id);
+  return personId;
+}
+
 /** Way in for the person who accepts: an access token, or a sign-in in the browser. */
 type Entrance = { accessToken: string } | { signIn: NewSignIn };
 
@@ -133,9 +142,7 @@ async function accept(
   const { seat } = invitation;
   // Asked before the seat is taken.
   const isKnown = await hasOtherAccess(tx.sql, seat.email);
-  const personId = await findOrCreatePerson(tx.sql, seat, tx.now);
-  await takeSeat(tx, seat.id, personId);
-  await closeInvitations(tx, seat.id);
+  const personId = await seatPerson(tx, seat);
   // Only a first token: with a second one, a reader of the person's mail could enter the person's other accounts.
   if ('accessToken' in entrance)
     return { ...invitation, granted: await grantFirstToken(tx.sql, personId, entrance.accessToken, tx.now) };
@@ -157,4 +164,47 @@ export async function acceptInvitation(
 ): Promise<AcceptedInvitation> {
   const { account, seat } = await findInvitation(sql, token, now);
   return transact((tx) => accept(tx.in(account), seat.id, { token, entrance }));
+}
+
+// Invitations of one address that a sign-in accepts, of as many accounts.
+const maxAccepted = 20;
+
+interface WaitingRow extends Seat {
+  account_id: number;
+  account_name: string;
+}
+
+/**
+ * Accepts all open invitations of an e-mail address that somebody has proved to have; `role`, if any, takes the place of theirs.
+ * Returns the person, or null where there are none.
+ */
+export async function acceptAllOf(
+  tx: OuterTransaction,
+  { email, role }: { email: string; role: Agent['role'] | null },
+): Promise<number | null> {
+  let personId: number | null = null;
+  // In the order of accounts, so that two sign-ins do not wait for each other.
+  for (const { account_id: id, account_name: name, ...found } of await findWaiting(tx, email)) {
+    const own = tx.in({ id, name });
+    await lockAccount(own);
+    await lockSeat(own, found.id);
+    // Read again after waiting for the locks.
+    const isOpen = (await findWaiting(tx, email)).some((seat) => seat.account_id === id && seat.id === found.id);
+    if (!isOpen) continue;
+    if (role !== null)
+      await own.sql('UPDATE agents SET role = $3 WHERE account_id = $1 AND user_id = $2', [id, found.id, role]);
+    personId = await seatPerson(own, found);
+  }
+  return personId;
+}
+
+function findWaiting({ sql, now }: OuterTransaction, email: string): Promise<WaitingRow[]> {
+  return sql<WaitingRow>(
+    `SELECT s.account_id, a.name AS account_name, s.id, s.name, s.email FROM seats s JOIN accounts a ON a.id = s.account_id
+     WHERE lower(s.email) = lower($1) AND s.person_id IS NULL AND s.left_at IS NULL
+       AND EXISTS (SELECT FROM invitations i WHERE i.account_id = s.account_id AND i.user_id = s.id
+         AND i.closed_at IS NULL AND i.expires_at > $2)
+     ORDER BY s.account_id LIMIT ${maxAccepted}`,
+    [email, now],
+  );
 }

@@ -23,6 +23,7 @@ import type { Shape } from '../../schemas.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Browser } from './admission/browser.ts';
 import type { FormFile } from './body/form-body.ts';
+import type { OpenIdProvider } from '../../outbound/openid-provider.ts';
 import type { Proof } from './admission/proof.ts';
 import type { DoorName } from './admission/roles.ts';
 
@@ -42,6 +43,8 @@ export interface Services {
   fileLinks: SignedFileLinks;
   /** The URL at which people reach the service, without a trailing slash. */
   publicUrl: () => string;
+  /** Whether people can sign in by an identity provider. */
+  hasProvider: boolean;
   /** Whether the service has a model server for accounts without one of their own. */
   hasModel: boolean;
   /** How long a sign-in lasts, in milliseconds. */
@@ -66,6 +69,10 @@ export interface OutsideServices extends Services {
   /** Counts a transcript that the account has sent. Errors: 429. */
   countTranscript: (accountId: number) => Promise<void>;
   passwords: PasswordHashes;
+  /** The identity provider that signs people in; null without one. */
+  provider: OpenIdProvider | null;
+  /** Domains of the addresses that may sign in by it; none: all. */
+  providerDomains: readonly string[];
   /** Where files of messages are kept. */
   attachments: AttachmentStore;
   /** Reads a plugin that somebody uploads. */

@@ -9,6 +9,7 @@ import { admit, type AdmissionOptions } from './admission/admit.ts';
 import type { Admitted, AnyCall, InAccount } from './call.ts';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
+import { pagePolicy } from './page-policy.ts';
 import { readIfMatch, requireMatch } from '../conditional/if-match.ts';
 import { pageLinks } from './link-header.ts';
 import { answerProven } from './admission/proof.ts';
@@ -51,10 +52,6 @@ const { Router: KoaRouter } = createRequire(import.meta.url)('@koa/router') as {
 // The JSON of cacheable replies, which are always the same object.
 const written = new WeakMap<object, string>();
 
-// Pages that are replies have a style sheet and forms, and no script.
-const pagePolicy =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
 /** The name of a route's layer in the router. */
 export function layerName({ method, path }: Route): string {
   return `${method} ${path}`;
@@ -89,6 +86,7 @@ async function serveChecked(ctx: Context, served: Served): Promise<void> {
 
 async function serve(ctx: Context, served: Served): Promise<void> {
   const { route, traits, options } = served;
+  ctx.state.isForPeople = route.contract.forPeople === true;
   if (route.contract.stream) return serveStream(ctx, route, options);
   const reply = await reach(ctx, served);
   if (reply.replayed) ctx.set('idempotency-replayed', 'true');

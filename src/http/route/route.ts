@@ -60,6 +60,8 @@ export interface Contract {
    * Web pages may call it with a ticket.
    */
   stream?: true;
+  /** People's browsers come here by links and forms: they are told errors on a page. */
+  forPeople?: true;
   /** Pages of every web origin may read the answer, also where others may not be called by them. */
   anyOrigin?: true;
   /** The operation does not use the database, so it does not wait for a place in the gate. */

@@ -3,6 +3,7 @@ import type { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createServer } from '../../lib/node-http.ts';
+import type { ApiError } from '../../errors.ts';
 import type { Random } from '../../lib/ports.ts';
 import { answerErrors } from './refusals/answer-errors.ts';
 import { askingOf, type Ask } from './ask.ts';
@@ -40,6 +41,8 @@ export interface ServerOptions extends MountOptions {
   /** How long, and how much of them, answers wait for their clients. */
   sending?: SendBounds;
   metrics: RequestMetrics & Omit<MetricsOptions, 'publicUrl'>;
+  /** Draws an error for people; HTML. */
+  drawError: (error: ApiError) => string;
   log: Logger;
   random: Random;
 }
@@ -54,7 +57,8 @@ export interface HttpServer {
 export function createHttpServer(routes: readonly Route[], options: ServerOptions): HttpServer {
   const { trustedProxies, services } = options;
   const { upgrade } = services;
-  const answering = () => answerErrors(options.log, () => upgrade.look().catch(() => false));
+  const isUpgraded = () => upgrade.look().catch(() => false);
+  const answering = () => answerErrors({ log: options.log, draw: options.drawError, isUpgraded });
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.silent = true;
   const router = mount(routes, options);

@@ -99,6 +99,9 @@ describe('invitations', () => {
       const again = await fetch(link, { method });
       expect(again.status).to.equal(410);
       expect(await again.json()).to.include({ code: 'invitation_closed' });
+      const page = await fetch(link, { method, headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect([page.status, page.headers.get('content-type')]).to.deep.equal([410, 'text/html; charset=utf-8']);
+      expect(await page.text()).to.include('This invitation was used or withdrawn: ask for another.');
     }
     expect(await app.eventNames()).to.deep.equal([]);
   });

@@ -9,7 +9,7 @@ import type { Services } from '../../../http/route/call.ts';
 import { withoutUndefined } from '../../../lib/without-undefined.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
-import { addressOf, linkMail, newLink } from '../../service/sign-in-links.ts';
+import { addressOf, linkMail, newLink } from '../../service/sign-in/links.ts';
 import type { Shape } from '../../../schemas.ts';
 
 const base = '/api/v1/accounts/:account_id/agents';

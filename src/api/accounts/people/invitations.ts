@@ -3,7 +3,7 @@ import { doors } from '../../../http/route/admission/doors.ts';
 import { escapeHtml } from '../../../lib/text/escape-html.ts';
 import { newToken } from '../../../lib/secrets/tokens.ts';
 import { plainPage } from '../../service/plain-page.ts';
-import { newSignIn } from '../../service/sign-in.ts';
+import { newSignIn } from '../../service/sign-in/sign-in.ts';
 
 const path = '/invitations/:token';
 
@@ -25,7 +25,7 @@ export const invitationRoutes = [
   // GET must not accept the invitation, because mail scanners follow links.
   doors.open(
     ['GET', path, 'Show an invitation'],
-    { reply: 'resources/page', role: 'anyone', errors: [410] },
+    { reply: 'resources/page', role: 'anyone', errors: [410], forPeople: true },
     async ({ sql, now, params }) => {
       const { account, seat } = await findInvitation(sql, params.token, now);
       return plainPage({
@@ -42,6 +42,7 @@ export const invitationRoutes = [
       reply: 'resources/invitation-accepted',
       role: 'anyone',
       errors: [403, 410, 422],
+      forPeople: true,
       description:
         'A person who has no access yet gets an access token in this answer only. With `format=page` the browser is signed in instead, unless the link was not mailed and the person has access elsewhere.',
     },

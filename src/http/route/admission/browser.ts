@@ -9,6 +9,10 @@ export const signInCookie = 'switchboard_sign_in';
 /** Names the person, by the id of the profile, as whom a page of the service believes to act. */
 const personHeader = 'x-signed-in-as';
 
+/** The cookie that carries what the browser has begun at the identity provider, for the address it comes back to only. */
+const ticketCookie = 'switchboard_oidc';
+const ticketSeconds = 600;
+
 const userAgentChars = 300;
 const reading = new Set(['GET', 'HEAD']);
 
@@ -75,10 +79,25 @@ export class Browser {
     this.#set('', 0);
   }
 
+  /** Has the browser keep a sealed ticket for ten minutes, for requests to `path` only, also where the page of another leads there. */
+  keepTicket(sealed: string, path: string): void {
+    this.#append(`${ticketCookie}=${sealed}; Path=${path}; Max-Age=${ticketSeconds}; HttpOnly; SameSite=Lax`);
+  }
+
+  /** The ticket that the browser was given to keep, which it then forgets; '' without one. */
+  takeTicket(path: string): string {
+    const sealed = this.#ctx.cookies.get(ticketCookie) ?? '';
+    if (sealed !== '') this.#append(`${ticketCookie}=; Path=${path}; Max-Age=0; HttpOnly; SameSite=Lax`);
+    return sealed;
+  }
+
   #set(value: string, maxAge: number): void {
+    this.#append(`${signInCookie}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict`);
+  }
+
+  #append(cookie: string): void {
     const isSecure = this.#ctx.secure || this.#publicUrl.startsWith('https:');
-    const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
-    this.#ctx.append('set-cookie', `${signInCookie}=${value}; ${attributes}`);
+    this.#ctx.append('set-cookie', `${cookie}${isSecure ? '; Secure' : ''}`);
   }
 
   // Which page asks: one of the service's own, one of another origin, or none that the browser names.

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { ApiError, busy, upgrading } from '../../../errors.ts';
 import { isLockTimeout, isMalformedValue, isOutage, isRetryable } from '../../../postgres/errors.ts';
 import type { Shape } from '../../../schemas.ts';
+import { pagePolicy } from '../../route/page-policy.ts';
 
 // Lets a client that is still sending a refused body finish, so that it reads the answer.
 const lingerMs = 2_000;
@@ -25,25 +26,38 @@ async function* lingering(ctx: Context, text: string): AsyncGenerator<string> {
   giveUp.abort();
 }
 
-/**
- * Answers every error of a request in one shape; the outermost middleware but the headers and the log. `isUpgraded` looks
- * whether a newer release has migrated the database, which explains any failure.
- */
-export function answerErrors(log: Logger, isUpgraded: () => Promise<boolean>) {
+/** Means of answering errors. */
+export interface ErrorAnswers {
+  log: Logger;
+  /** Looks whether a newer release has migrated the database, which explains any failure. */
+  isUpgraded: () => Promise<boolean>;
+  /** Draws an error for people, where the operation is for people's browsers; HTML. */
+  draw: (error: ApiError) => string;
+}
+
+/** Answers every error of a request in one shape, or as a page; the outermost middleware but the headers and the log. */
+export function answerErrors({ log, isUpgraded, draw }: ErrorAnswers) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
     } catch (error) {
       const requestId = ctx.state.requestId as string;
       const answer = await asApiError(error, log.child({ request_id: requestId }), isUpgraded);
-      const text = JSON.stringify(errorBody(answer, requestId));
+      const asPage = wantsPage(ctx);
+      const text = asPage ? draw(answer) : JSON.stringify(errorBody(answer, requestId));
       ctx.status = answer.status;
-      ctx.type = 'json';
+      ctx.type = asPage ? 'html' : 'json';
+      if (asPage) ctx.set('content-security-policy', pagePolicy);
       ctx.set(answer.headers);
       ctx.body = answer.headers.connection === 'close' ? Readable.from(lingering(ctx, text)) : text;
       ctx.length = Buffer.byteLength(text);
     }
   };
+}
+
+// Programs ask for JSON, or for anything.
+function wantsPage(ctx: Context): boolean {
+  return ctx.state.isForPeople === true && ctx.accepts('json', 'html') === 'html';
 }
 
 async function asApiError(error: unknown, log: Logger, isUpgraded: () => Promise<boolean>): Promise<ApiError> {

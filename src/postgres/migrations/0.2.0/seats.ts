@@ -34,6 +34,7 @@ export const seats = `
   CREATE UNIQUE INDEX seats_email_unique ON seats (account_id, lower(email)) WHERE left_at IS NULL;
   CREATE UNIQUE INDEX seats_person_unique ON seats (person_id, account_id) WHERE left_at IS NULL;
   CREATE INDEX seats_person ON seats (person_id);
+  CREATE INDEX seats_waiting ON seats (lower(email)) WHERE person_id IS NULL AND left_at IS NULL;
   UPDATE invitations i SET closed_at = now() FROM seats s
   WHERE i.closed_at IS NULL AND s.account_id = i.account_id AND s.id = i.user_id AND s.person_id IS NOT NULL;
 

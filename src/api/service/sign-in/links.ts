@@ -1,9 +1,9 @@
-import { grantLinkByAddress, type Recipient } from '../../domain/people/sign-ins/links.ts';
-import { ApiError } from '../../errors.ts';
-import { doors } from '../../http/route/admission/doors.ts';
-import type { Services } from '../../http/route/call.ts';
-import type { Mail } from '../../lib/mail.ts';
-import type { Random } from '../../lib/ports.ts';
+import { grantLinkByAddress, type Recipient } from '../../../domain/people/sign-ins/links.ts';
+import { ApiError } from '../../../errors.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import type { Services } from '../../../http/route/call.ts';
+import type { Mail } from '../../../lib/mail.ts';
+import type { Random } from '../../../lib/ports.ts';
 
 const linkBytes = 24;
 
@@ -43,7 +43,7 @@ export const signInLinkRoutes = [
   doors.open(
     ['GET', '/sign_in/methods', 'List the sign-in methods'],
     { reply: 'resources/sign-in-methods', role: 'anyone', needsNoDatabase: true },
-    async ({ services }) => ({ email_link: services.sendsMail }),
+    async ({ services: { sendsMail, hasProvider } }) => ({ email_link: sendsMail, oidc: hasProvider }),
   ),
   doors.open(
     ['POST', '/sign_in/links', 'Request a sign-in link by mail'],

@@ -1,16 +1,16 @@
-import { findPrincipal } from '../../domain/people/identity.ts';
-import { findPasswordByAddress } from '../../domain/people/sign-ins/passwords.ts';
-import { signInByToken, signOut, type NewSignIn } from '../../domain/people/sign-ins/sign-ins.ts';
-import { signInByLink, signInByPassword } from '../../domain/people/sign-ins/two-steps.ts';
-import { checkTries } from '../../domain/people/sign-ins/wrong-tries.ts';
-import { invalid } from '../../errors.ts';
-import type { Browser } from '../../http/route/admission/browser.ts';
-import { doors } from '../../http/route/admission/doors.ts';
-import type { Services } from '../../http/route/call.ts';
-import { hashToken, newToken } from '../../lib/secrets/tokens.ts';
-import { unixSeconds } from '../../lib/unix-time.ts';
-import type { Shape } from '../../schemas.ts';
-import { presentProfile } from '../accounts/people/profile.ts';
+import { findPrincipal } from '../../../domain/people/identity.ts';
+import { findPasswordByAddress } from '../../../domain/people/sign-ins/passwords.ts';
+import { signInByToken, signOut, type NewSignIn } from '../../../domain/people/sign-ins/sign-ins.ts';
+import { signInByLink, signInByPassword } from '../../../domain/people/sign-ins/two-steps.ts';
+import { checkTries } from '../../../domain/people/sign-ins/wrong-tries.ts';
+import { invalid } from '../../../errors.ts';
+import type { Browser } from '../../../http/route/admission/browser.ts';
+import { doors } from '../../../http/route/admission/doors.ts';
+import type { Services } from '../../../http/route/call.ts';
+import { hashToken, newToken } from '../../../lib/secrets/tokens.ts';
+import { unixSeconds } from '../../../lib/unix-time.ts';
+import type { Shape } from '../../../schemas.ts';
+import { presentProfile } from '../../accounts/people/profile.ts';
 
 const path = '/sign_in';
 
