@@ -32,6 +32,8 @@ describe('a second factor in the console', function () {
     await page.getByRole('button', { name: 'Change password' }).waitFor();
     await page.getByRole('button', { name: 'Set up second factor' }).click();
     const secret = (await page.getByLabel('Secret', { exact: true }).textContent())?.trim() ?? '';
+    await page.getByRole('img', { name: 'Secret as a QR code' }).waitFor();
+    await expectAtAllWidths(watched);
     await page.getByLabel('Code', { exact: true }).fill('000000');
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByText('The code is wrong, or was used already').first().waitFor();
@@ -53,7 +55,19 @@ describe('a second factor in the console', function () {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
     await page.goto(app.url + security);
-    await page.getByLabel('Code', { exact: true }).fill(codes[0] ?? '');
+    await page.getByText('Renew the recovery codes').click();
+    await page
+      .getByLabel('Code', { exact: true })
+      .last()
+      .fill(codes[1] ?? '');
+    await page.getByRole('button', { name: 'Renew recovery codes' }).click();
+    await page.getByLabel('Recovery codes', { exact: true }).waitFor();
+    const renewed = (await page.getByLabel('Recovery codes', { exact: true }).textContent())?.trim().split('\n') ?? [];
+    await expectAtAllWidths(watched);
+    await page
+      .getByLabel('Code', { exact: true })
+      .first()
+      .fill(renewed[0] ?? '');
     await page.getByRole('button', { name: 'Remove second factor' }).click();
     await page.getByRole('button', { name: 'Set up second factor' }).waitFor();
     watched.expectNoProblems(/status of 4(01|22)/);

@@ -36,6 +36,7 @@ describe('with one database connection', () => {
   const refused = new Map([
     // The sample's factor was begun by nobody.
     ['POST /api/v1/profile/security/second_factor/confirm', 422],
+    ['POST /api/v1/profile/security/second_factor/recovery_codes', 422],
     // The service has no identity provider.
     ['POST /sign_in/oidc', 403],
   ]);

@@ -156,6 +156,21 @@ describe('a second factor', function () {
     expect(state).to.include({ second_factor: true, recovery_codes_left: 8 });
   });
 
+  it('renews the recovery codes by a code; the earlier ones are void', async () => {
+    const { email, recovery, secret, pages } = await person();
+    const renew = (code: string) => send('POST', `${path}/recovery_codes`, { code }, pages);
+    expect((await renew('000000')).status).to.equal(422);
+    const answer = await renew(codeOf(secret, now()));
+    expect(answer.status).to.equal(200);
+    const { recovery_codes: codes } = (await answer.json()) as { recovery_codes: string[] };
+    expect(new Set([...codes, ...recovery]).size).to.equal(20);
+    expect((await signIn(email, recovery[0] ?? '')).status).to.equal(401);
+    expect((await signIn(email, codes[0] ?? '')).status).to.equal(201);
+    const without = await addPerson(app, { name: 'Bea' });
+    const others = await signInAt(app.url, { access_token: without.headers.api_access_token });
+    expect((await send('POST', `${path}/recovery_codes`, { code: '000000' }, others)).status).to.equal(422);
+  });
+
   it('locks after ten wrong codes, by whatever way they come, and lasts over a restart', async () => {
     const { id, email, secret, pages } = await person();
     const link = await linkOf(id);

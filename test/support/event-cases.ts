@@ -14,6 +14,8 @@ export interface EventCase {
   /** By default the operation's usual request. */
   request?: Prepare;
   as?: PrincipalName;
+  /** Set where the service of these tests refuses the request, since it lacks what it is about. */
+  isRefused?: true;
   says: string[];
   /** The effect of repeating the request: nothing, the same events, the listed ones, or a refusal. */
   again: 'nothing' | 'the same' | 'refused' | string[];

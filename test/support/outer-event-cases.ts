@@ -1,5 +1,5 @@
 import type { EventCase } from './event-cases.ts';
-import { clientOperations as operations, newFactor, signInOf } from './outer-operations.ts';
+import { clientOperations as operations, newFactor, recoveryCode, signInOf } from './outer-operations.ts';
 
 const always: EventCase[] = [{ says: [], again: 'nothing' }];
 const once: EventCase[] = [{ says: [], again: 'refused' }];
@@ -17,12 +17,16 @@ export const outerEvents: Record<string, EventCase[]> = {
   ],
   'POST /sign_in': always,
   'POST /sign_in/links': always,
+  'POST /sign_in/oidc': [{ isRefused: true, says: [], again: 'refused' }],
   'POST /api/v1/profile/security/password': always,
   'DELETE /api/v1/profile/security/password': always,
   'DELETE /api/v1/profile/sign_ins': always,
   'POST /api/v1/profile/security/second_factor': always,
   'POST /api/v1/profile/security/second_factor/confirm': [
     { as: 'member', request: newFactor, says: [], again: 'refused' },
+  ],
+  'POST /api/v1/profile/security/second_factor/recovery_codes': [
+    { as: 'member', request: recoveryCode, says: [], again: 'refused' },
   ],
   'DELETE /api/v1/profile/security/second_factor': always,
   'DELETE /sign_in': always,

@@ -102,6 +102,15 @@ export async function newFactor(_: Tenant, world: World): Promise<Request> {
   return { body: { code: codeOf(secret) } };
 }
 
+/** A recovery code of a second factor that the member confirms. */
+export async function recoveryCode(home: Tenant, world: World): Promise<Request> {
+  await world.app.query('DELETE FROM second_factors');
+  const { body } = await newFactor(home, world);
+  const path = '/api/v1/profile/security/second_factor/confirm';
+  const confirmed = await world.app.post(path, body, world.headersOf('member'));
+  return { body: { code: confirmed.body.recovery_codes[0] } };
+}
+
 /** Requests outside of accounts. */
 export const outerOperations: Record<string, Prepare> = {
   'GET /api/v1/profile': nothing,
@@ -123,6 +132,7 @@ export const outerOperations: Record<string, Prepare> = {
   'POST /api/v1/profile/security/second_factor': nothing,
   // None was begun.
   'POST /api/v1/profile/security/second_factor/confirm': () => ({ body: { code: '000000' } }),
+  'POST /api/v1/profile/security/second_factor/recovery_codes': () => ({ body: { code: '000000' } }),
   'DELETE /api/v1/profile/security/second_factor': () => ({ body: { code: '000000' } }),
   'GET /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),
   'POST /invitations/:token': async ({ maker }) => ({ at: { token: (await maker.invitee()).token } }),

@@ -12,6 +12,7 @@ export const signInMatrix = `
   DELETE /api/v1/profile/sign_ins                                 200  200 200  200 403 403   403  200  200   401  401  401 401
   POST   /api/v1/profile/security/second_factor/confirm           422  422 422  422 403 403   403  422  422   401  401  401 401
   POST   /api/v1/profile/security/second_factor                   200  200 200  200 403 403   403  200  200   401  401  401 401
+  POST   /api/v1/profile/security/second_factor/recovery_codes    422  422 422  422 403 403   403  422  422   401  401  401 401
   DELETE /api/v1/profile/security/second_factor                   200  200 200  200 403 403   403  200  200   401  401  401 401
   GET    /sign_in/methods                                         200  200 200  200 200 200   200  200  200   200  200  200 200
   POST   /sign_in/links                                           202  202 202  202 202 202   202  202  202   202  202  202 202

@@ -176,6 +176,7 @@ export interface Operations {
   'POST /api/v1/profile/security/password': { body: 'requests/password.change'; reply: 'resources/empty' };
   'POST /api/v1/profile/security/second_factor': { reply: 'resources/second-factor' };
   'POST /api/v1/profile/security/second_factor/confirm': { body: 'requests/second-factor.code'; reply: 'resources/recovery-codes' };
+  'POST /api/v1/profile/security/second_factor/recovery_codes': { body: 'requests/second-factor.code'; reply: 'resources/recovery-codes' };
   'POST /invitations/:token': { query: 'requests/invitation.accept.query'; reply: 'resources/invitation-accepted' };
   'POST /platform/api/v1/accounts': { body: 'requests/platform-account.create'; reply: 'resources/platform-account' };
   'POST /platform/api/v1/accounts/:id/account_users': { body: 'requests/account-user.create'; reply: 'resources/account-user' };

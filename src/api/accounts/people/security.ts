@@ -4,6 +4,7 @@ import {
   confirmFactor,
   findFactor,
   removeFactor,
+  renewRecoveryCodes,
   type FactorState,
 } from '../../../domain/people/sign-ins/second-factors.ts';
 import { endSignIns } from '../../../domain/people/sign-ins/sign-ins.ts';
@@ -122,6 +123,21 @@ export const securityRoutes = [
     },
     async ({ services, principal: { id: userId, tokenId }, body: { code }, transact }) => {
       const codes = await transact((tx) => confirmFactor(tx, { userId, code, tokenId }, services));
+      if (!codes) throw wrongCode();
+      return { recovery_codes: codes };
+    },
+  ),
+  doors.platform(
+    ['POST', `${path}/security/second_factor/recovery_codes`, 'Renew the recovery codes'],
+    {
+      body: 'requests/second-factor.code',
+      reply: 'resources/recovery-codes',
+      role: 'user',
+      countsTries: true,
+      description: 'The earlier ones are void. Each new one, in this answer only, replaces one code.',
+    },
+    async ({ services, principal: { id: userId }, body: { code }, transact }) => {
+      const codes = await transact((tx) => renewRecoveryCodes(tx, { userId, code }, services));
       if (!codes) throw wrongCode();
       return { recovery_codes: codes };
     },

@@ -74,14 +74,25 @@ export async function confirmFactor(
   const row = await readFactor(sql, userId);
   if (!row || row.is_confirmed) throw invalid('', 'not_begun', 'Begin to set up a second factor first');
   if ((await tryCode(sql, { ...tried, row }, { box: secretBox, now })) !== 'passed') return null;
-  const codes = Array.from({ length: recoveryCodes }, () => toBase32(random.bytes(recoveryBytes)).toLowerCase());
-  await sql('UPDATE second_factors SET confirmed_at = $2, recovery_hashes = $3::text[] WHERE user_id = $1', [
-    userId,
-    now,
-    codes.map(hashOf),
-  ]);
+  await sql('UPDATE second_factors SET confirmed_at = $2 WHERE user_id = $1', [userId, now]);
   await endSignIns(sql, userId, tokenId);
-  return codes;
+  return replaceRecoveryCodes(sql, userId, random);
+}
+
+/**
+ * Replaces the recovery codes of a person, who proves the second factor by a code. Returns the new ones; null for a wrong code,
+ * which is counted: the caller must commit. Errors: 422 without a second factor, 429.
+ */
+export async function renewRecoveryCodes(
+  { sql, now }: OuterTransaction,
+  tried: CodeTry,
+  { secretBox, random }: { secretBox: SecretBox; random: Random },
+): Promise<string[] | null> {
+  await lockPerson(sql, tried.userId);
+  const row = await readFactor(sql, tried.userId);
+  if (!row?.is_confirmed) throw invalid('', 'absent', 'You have no second factor');
+  if ((await tryCode(sql, { ...tried, row }, { box: secretBox, now })) !== 'passed') return null;
+  return replaceRecoveryCodes(sql, tried.userId, random);
 }
 
 /**
@@ -165,6 +176,12 @@ async function tryCode(
   }
   await forgetTries(sql, key);
   return 'passed';
+}
+
+async function replaceRecoveryCodes(sql: Sql, userId: number, random: Random): Promise<string[]> {
+  const codes = Array.from({ length: recoveryCodes }, () => toBase32(random.bytes(recoveryBytes)).toLowerCase());
+  await sql('UPDATE second_factors SET recovery_hashes = $2::text[] WHERE user_id = $1', [userId, codes.map(hashOf)]);
+  return codes;
 }
 
 function hashOf(recoveryCode: string): string {

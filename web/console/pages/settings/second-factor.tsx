@@ -3,6 +3,7 @@ import type { Reply } from '../../../shared/call.ts';
 import { Action } from '../../kit/action.tsx';
 import { Code } from '../../kit/code.tsx';
 import { Form, TextField } from '../../kit/form.tsx';
+import { QrCode } from '../../kit/qr-code.tsx';
 import { toast } from '../../kit/toast.tsx';
 import { call } from '../../session.ts';
 
@@ -21,6 +22,13 @@ export function SecondFactor({ value: { second_factor: isOn, recovery_codes_left
     });
     setCodes(made);
     setBegun(null);
+    await changed();
+  }
+  async function renew(code: string): Promise<void> {
+    const { recovery_codes: made } = await call('POST /api/v1/profile/security/second_factor/recovery_codes', {
+      body: { code },
+    });
+    setCodes(made);
     await changed();
   }
   async function remove(code: string): Promise<void> {
@@ -45,6 +53,10 @@ export function SecondFactor({ value: { second_factor: isOn, recovery_codes_left
         <>
           <p>On. A sign-in with a password or a link asks for a code. Recovery codes left: {left}.</p>
           <CodeForm submit="Remove second factor" send={remove} />
+          <details>
+            <summary>Renew the recovery codes</summary>
+            <CodeForm submit="Renew recovery codes" send={renew} />
+          </details>
         </>
       )}
       {!isOn && !begun && (
@@ -58,9 +70,10 @@ export function SecondFactor({ value: { second_factor: isOn, recovery_codes_left
       {!isOn && begun && (
         <>
           <p>
-            Add this secret to your authenticator app, or <a href={begun.otpauth_url}>open the app on this device</a>.
-            Then enter its code.
+            Scan this picture with your authenticator app, or add the secret to it, or{' '}
+            <a href={begun.otpauth_url}>open the app on this device</a>. Then enter its code.
           </p>
+          <QrCode label="Secret as a QR code" text={begun.otpauth_url} />
           <Code label="Secret" text={begun.secret} />
           <CodeForm submit="Turn on" send={confirm} />
         </>
