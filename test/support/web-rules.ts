@@ -1,7 +1,7 @@
 import { codeOf, importsOf, isInside, type Sources } from './source-code.ts';
 
 /** The packages that run in browsers. */
-const packages = /^(?:preact|uplot)(?:\/|$)/;
+const packages = /^(?:preact|uplot|uqr)(?:\/|$)/;
 const contract = 'schemas/types.ts';
 
 /** What pages must not do: texts of customers, bots and receivers pass through them. */
