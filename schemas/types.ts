@@ -773,9 +773,13 @@ identifier_hash?: (string | null)
 [k: string]: unknown
 })
 /**
- * A plugin that the account's bots can run.
+ * A plugin that the account's bots or automations can run.
  */
 export type AccountPlugin = (PluginShape & {
+/**
+ * `bot` for plugins that bots run, `automation` for those of automations.
+ */
+kind: ("bot" | "automation")
 /**
  * The settings of its bots as a JSON Schema object, to draw a form from.
  */
@@ -4347,7 +4351,7 @@ current_page: number
 total_pages: number
 }
 /**
- * The plugins that the account's bots can run, by id.
+ * The plugins that the account's bots or automations can run, by id.
  */
 export interface AccountPluginList {
 payload: AccountPlugin[]

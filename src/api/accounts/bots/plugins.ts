@@ -16,11 +16,12 @@ export const pluginRoutes = [
 
 function presentPlugin({ id, active }: Plugin): Shape<'resources/account-plugin'> {
   if (!active) throw new Error(`The plugin ${id} runs no version`);
-  const { name, description, permissions, config, hooks } = active.manifest;
+  const { kind, name, description, permissions, config, hooks } = active.manifest;
   return {
     id,
     name,
     version: active.version,
+    kind,
     description,
     permissions: describePermissions(active.manifest),
     config_schema: { ...config },

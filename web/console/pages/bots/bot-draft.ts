@@ -72,8 +72,8 @@ export function secretFields(plugins: readonly (AccountPlugin | null)[]): (keyof
 }
 
 /** The plugins that forms offer by name: bots of the other two kinds have names of their own. */
-export function isOffered({ id }: AccountPlugin): boolean {
-  return id !== aiPlugin && id !== 'webhook-bot';
+export function isOffered({ id, kind }: AccountPlugin): boolean {
+  return kind === 'bot' && id !== aiPlugin && id !== 'webhook-bot';
 }
 
 /** The plugin that bots of the kind `ai` run. */

@@ -1,4 +1,6 @@
 import type { Section } from '../../page-row.ts';
+import { AutomationPage } from '../automations/automation.tsx';
+import { AutomationsPage } from '../automations/automations.tsx';
 import { BotPage } from './bot.tsx';
 import { BotsPage } from './bots.tsx';
 import { EvalsPage } from './evals.tsx';
@@ -15,6 +17,8 @@ export const bots: Section = {
     { path: '/console/bots/:id', view: BotPage },
     { path: '/console/bots/:id/unanswered', administrators: true, view: UnansweredPage },
     { path: '/console/bots/:id/evals', administrators: true, view: EvalsPage },
+    { path: '/console/automations', nav: 'Automations', view: AutomationsPage },
+    { path: '/console/automations/:id', view: AutomationPage },
     { path: '/console/runs', nav: 'Runs', view: RunsPage },
     { path: '/console/runs/:id', view: RunPage },
     { path: '/console/plugins', nav: 'Plugins', administrators: true, platform: true, view: PluginsPage },

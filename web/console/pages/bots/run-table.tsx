@@ -32,7 +32,7 @@ export function RunTable({ runs, names, empty }: Props) {
             automation === null ? (
               <a href={`/console/bots/${id}`}>{names.get(Number(id)) ?? `Bot ${id}`}</a>
             ) : (
-              (names.get(automation) ?? `Automation ${automation}`)
+              <a href={`/console/automations/${automation}`}>{names.get(automation) ?? `Automation ${automation}`}</a>
             ),
         },
         {

@@ -58,16 +58,19 @@ function factsOf(run: Run, botName: string): (readonly [string, ComponentChildre
   return [
     ['Outcome', <Outcome key="outcome" name={run.outcome} />],
     ['Meaning', wordsOf(run.outcome)],
-    [
-      'Bot',
-      run.agent_bot_id === null ? (
-        botName
-      ) : (
-        <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
-          {botName}
-        </a>
-      ),
-    ],
+    run.automation_id === null
+      ? [
+          'Bot',
+          <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
+            {botName}
+          </a>,
+        ]
+      : [
+          'Automation',
+          <a key="automation" href={`/console/automations/${run.automation_id}`}>
+            {botName}
+          </a>,
+        ],
     [
       'Conversation',
       run.conversation_id && (
