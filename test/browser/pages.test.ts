@@ -48,9 +48,10 @@ describe('every page of the console', function () {
 
   before(async function () {
     await browser.start(this);
-    house = await BotHouse.open({
-      parrot: { on: { message_created: 'ctx.note(ctx.message.content)' }, permissions: { conversation: ['note'] } },
-    });
+    house = await BotHouse.open(
+      { parrot: { on: { message_created: 'ctx.note(ctx.message.content)' }, permissions: { conversation: ['note'] } } },
+      { shipped: ['rules'] },
+    );
     ({ app } = house);
     receiver = await Receiver.start();
     const { headers } = await addPerson(app, { name: `Grace ${attack}` });
@@ -73,12 +74,17 @@ describe('every page of the console', function () {
       attribute_values: [attack],
     });
     await app.post('sla_policies', { name: attack, first_response_seconds: 60, resolution_seconds: 600 });
+    // From JSON: an object with `then` looks like a promise.
+    const rule = JSON.parse('{"on":["contact_created"],"then":[{"action":"note","content":"x"}]}') as object;
+    const rules = { config: { rules: [{ ...rule, name: attack }] }, active: false };
+    const automation = (await app.post('automations', { name: attack, plugin_id: 'rules', ...rules })).body;
     const bot = (await app.get('agent_bots')).body.payload[0];
     Object.assign(ids, {
       '/console/conversations/:id': conversation,
       '/console/bots/:id': bot.id,
       '/console/bots/:id/unanswered': bot.id,
       '/console/bots/:id/evals': bot.id,
+      '/console/automations/:id': automation.id,
       '/console/runs/:id': run.id,
       '/console/plugins/:plugin': 'parrot',
       '/console/knowledge/articles/:id': article.id,

@@ -70,6 +70,7 @@ describe('plugins of the platform', function () {
       id: 'greeter',
       name: 'greeter',
       version: '1.0.0',
+      kind: 'bot',
       description: 'Greets.',
       permissions: ['Write to customers (conversation.reply)'],
       config_schema: { type: 'object', properties: {}, additionalProperties: false },

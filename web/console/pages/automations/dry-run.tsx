@@ -7,7 +7,7 @@ import type { Automation } from '../bots/bot-list.ts';
 
 type Tried = Reply<'POST automations/:id/dry_run'>;
 
-/** What the settings in the form would have done with past events. Nothing is changed. */
+/** Actions that the settings in the form would have taken for past events. Nothing is changed. */
 export function DryRun({ id, config }: Pick<Automation, 'id' | 'config'>) {
   const [tried, setTried] = useState<Tried | null>(null);
   return (
