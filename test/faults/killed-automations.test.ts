@@ -9,7 +9,7 @@ const kills = 4;
 const conversations = 3;
 const messages = 5;
 const settleMs = 120_000;
-const env = { DEMO: 'true', LEASE_SECONDS: '5', SANDBOX_RUNNERS: '1' };
+const env = { DEMO: 'true', LEASE_SECONDS: '5', WEBHOOK_TIMEOUT_MS: '4000', SANDBOX_RUNNERS: '1' };
 
 describe('automations of a service that is killed', function () {
   this.timeout(400_000);
