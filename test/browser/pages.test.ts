@@ -81,6 +81,7 @@ describe('every page of the console', function () {
     const bot = (await app.get('agent_bots')).body.payload[0];
     Object.assign(ids, {
       '/console/conversations/:id': conversation,
+      '/console/contacts/:id': contact.id,
       '/console/bots/:id': bot.id,
       '/console/bots/:id/unanswered': bot.id,
       '/console/bots/:id/evals': bot.id,

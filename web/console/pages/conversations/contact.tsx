@@ -66,7 +66,12 @@ function factsOf(
 ): (readonly [string, ComponentChildren])[] {
   const { email, phone_number: phone, identifier, blocked, created_at: since, last_activity_at: active } = contact;
   return [
-    ['Name', nameOf(contact)],
+    [
+      'Name',
+      <a key="name" href={`/console/contacts/${contact.id}`}>
+        {nameOf(contact)}
+      </a>,
+    ],
     ['Email', email],
     ['Phone', phone],
     ['Identifier', identifier],

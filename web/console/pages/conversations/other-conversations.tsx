@@ -7,8 +7,8 @@ import { StatusBadge, type Conversation } from './words.tsx';
 
 interface Props {
   contactId: number;
-  /** The one that is shown already. */
-  conversationId: number;
+  /** The one that is shown already; null where all are listed. */
+  conversationId: number | null;
 }
 
 /** Other conversations of a contact, newest first, older ones on request. */
@@ -25,9 +25,10 @@ export function OtherConversations({ contactId, conversationId }: Props) {
       {({ conversations, isWhole }) => {
         const others = conversations.filter(({ id }) => id !== conversationId);
         return (
-          others.length > 0 && (
+          (others.length > 0 || conversationId === null) && (
             <>
-              <h3>Other conversations</h3>
+              {conversationId !== null && <h3>Other conversations</h3>}
+              {others.length === 0 && <p>No conversations yet.</p>}
               <ul>
                 {others.map((other) => (
                   <li key={other.id}>
