@@ -5,7 +5,7 @@ import { CheckField, Form } from './form.tsx';
 import { Show, useLoad } from './load.tsx';
 
 interface Props {
-  /** Those that the record has now. */
+  /** Labels that the record has now. */
   labels: readonly string[];
   /** Gives the record these labels, and no others. */
   save: (labels: string[]) => Promise<void>;
