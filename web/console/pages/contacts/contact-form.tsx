@@ -3,7 +3,7 @@ import { useDraft } from '../../kit/draft.ts';
 import { Form, TextField } from '../../kit/form.tsx';
 
 /** The fields of a contact that people enter; empty ones are null. */
-export type EnteredContact = {
+type EnteredContact = {
   name: string;
   email: string | null;
   phone_number: string | null;
