@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { addServiceCommand } from './add-command.ts';
+import { addCommand, addServiceCommand } from './add-command.ts';
+import type { TriggerHookOptions } from './hooks/trigger-hook.ts';
 import { parseCount, parseSince } from './plugin/runs/since.ts';
 import type { DeliverySelection } from './deliveries/list.ts';
 import type { AccountOptions } from './deliveries/account-of.ts';
@@ -42,7 +43,7 @@ export function addDeliveryCommands(program: Command): void {
     .action(async (id: number, options: AccountOptions & { wait: boolean }) =>
       (await import('./deliveries/resend.ts')).resendDelivery(id, options),
     );
-  of(program, 'trigger', {
+  const trigger = of(program, 'trigger', {
     description:
       'send a sample of an event to webhooks, marked as a test; the exit code is 1 if one does not accept it',
     example: 'trigger message_created --webhook 3',
@@ -55,6 +56,38 @@ export function addDeliveryCommands(program: Command): void {
     )
     .action(async (event: string, options: AccountOptions & { webhook?: number }) =>
       (await import('./deliveries/trigger.ts')).triggerEvent(event, options),
+    );
+  addHookTrigger(trigger);
+}
+
+const schemes = [
+  'standard-webhooks',
+  'github',
+  'stripe',
+  'slack',
+  'shopify',
+  'twilio',
+  'telegram',
+  'meta',
+  'basic',
+  'none',
+];
+
+function addHookTrigger(trigger: Command): void {
+  addCommand(trigger, 'hook', {
+    description:
+      'send a sample request to the URL of a hook, signed as its sender would; the exit code is 1 if it is refused',
+    example: 'trigger hook http://127.0.0.1:3000/hooks/swh_… --verify github --secret my-secret',
+  })
+    .argument('<url>', 'the whole URL of the hook, as its creation showed it')
+    .addOption(new Option('--verify <scheme>', 'how the hook checks its sender').choices(schemes).default('none'))
+    .option('--secret <secret>', 'the secret of the hook')
+    .option('--data <body>', 'the body, or @FILE; default: a sample of the scheme')
+    .option('--id <id>', 'the id that the sender gives the request; default: a new one')
+    .option('--json', 'print the answer as JSON')
+    // `trigger` itself takes `--json` before it gets here.
+    .action(async (url: string, _: object, command: Command) =>
+      (await import('./hooks/trigger-hook.ts')).triggerHook(url, command.optsWithGlobals<TriggerHookOptions>()),
     );
 }
 

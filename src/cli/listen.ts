@@ -6,6 +6,7 @@ import { printable } from '../lib/text/printable.ts';
 import { newWebhookSecret } from '../lib/secrets/secret-box.ts';
 import { createServiceClient, openStream, postTo, ServiceRefusal } from '../lib/service-client.ts';
 import type { ServicePass } from '../lib/service-pass.ts';
+import { listenIncoming } from './hooks/listen-incoming.ts';
 import { passOf, type ServiceOptions } from './service.ts';
 import { readServerEvents } from './server-events.ts';
 
@@ -16,6 +17,8 @@ export interface ListenOptions extends ServiceOptions {
   secret?: string;
   account?: string;
   types?: string;
+  /** Requests of hooks instead of events. */
+  incoming?: boolean;
 }
 
 /** An event as the stream sends it. */
@@ -43,6 +46,7 @@ const answerMs = 10_000;
 export async function listen(options: ListenOptions): Promise<void> {
   const pass = passOf(options);
   const account = options.account ?? (await firstAccount(pass));
+  if (options.incoming === true) return hearHooks({ pass, account }, options);
   const forward = options.forward === undefined ? null : createForwarder(options.forward, options.secret);
   if (forward) console.error(`Forwarding to ${options.forward}, signed with ${forward.secret}`);
   console.error(`Listening to account ${account} at ${pass.url}. Ctrl+C ends it.`);
@@ -58,6 +62,19 @@ export async function listen(options: ListenOptions): Promise<void> {
     console.error(`The stream has ended; coming back in ${pause / 1000} s.`);
     await wait(pause);
   }
+}
+
+async function hearHooks(
+  { pass, account }: { pass: ServicePass; account: string },
+  { forward = null, json = false }: { forward?: string | null; json?: boolean },
+): Promise<void> {
+  if (forward !== null && !URL.canParse(forward)) throw noUrl(forward);
+  console.error(`Listening to the hooks of account ${account} at ${pass.url}. Ctrl+C ends it.`);
+  return listenIncoming({ pass, account, forward, json });
+}
+
+function noUrl(forward: string): OperatorError {
+  return new OperatorError(`--forward ${forward} is no URL: give one such as http://127.0.0.1:8000/hook`);
 }
 
 /** Where the listener is in the feed, how often it has failed to come back, and whether it ever was there. */
@@ -116,8 +133,7 @@ const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
 
 // Signed as deliveries are.
 function createForwarder(url: string, secret = newWebhookSecret(systemRandom)) {
-  if (!URL.canParse(url))
-    throw new OperatorError(`--forward ${url} is no URL: give one such as http://127.0.0.1:8000/hook`);
+  if (!URL.canParse(url)) throw noUrl(url);
   if (!secretPattern.test(secret))
     throw new OperatorError('--secret is no secret of a webhook: give the one that an earlier call printed (whsec_…)');
   return {

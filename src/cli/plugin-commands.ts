@@ -1,5 +1,7 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { addCommand, addServiceCommand } from './add-command.ts';
+import type { AccountOptions } from './deliveries/account-of.ts';
+import { parseCount } from './plugin/runs/since.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Adds the commands that install plugins in the running service, and the one that packs them. */
@@ -26,6 +28,19 @@ export function addPluginCommands(plugin: Command): void {
     description: 'list the plugins of the running service',
     example: 'plugin list --json',
   }).action(async (options: ServiceOptions) => (await import('./plugin/list.ts')).listPlugins(options));
+  addServiceCommand(plugin, 'hooks', {
+    description: 'list the hooks of an account that a plugin handles, with their latest requests',
+    example: 'plugin hooks shipping',
+  })
+    .argument('[id]', 'id of the plugin; default: all')
+    .addOption(
+      new Option('--account <id>', "the account; default: the first that the token's holder belongs to").argParser(
+        parseCount(Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .action(async (id: string | undefined, options: AccountOptions) =>
+      (await import('./hooks/list-hooks.ts')).listHooks(id, options),
+    );
   addServiceCommand(plugin, 'outdated', {
     description: 'list the plugins that came from the npm registry, with the versions that there are now',
     example: 'plugin outdated',

@@ -55,6 +55,7 @@ export function createProgram(): Command {
     .option('--secret <secret>', 'sign with this secret (whsec_…), so that your server keeps it; default: a new one')
     .option('--account <id>', "the account; default: the first one of the token's holder")
     .option('--types <names>', 'names of events, separated by commas; default: all')
+    .option('--incoming', 'print, and forward, requests of hooks instead of events')
     .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options));
   program
     .command('demo')

@@ -20,7 +20,11 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
     ['npm run demo', 'test/boot/demo.test.ts plays it'],
     ['npm ci && npm test', 'is the suite itself'],
   ],
-  'docs/hooks.md': [['call $API/hooks', 'test/api/accounts/hooks.test.ts creates hooks so']],
+  'docs/hooks.md': [
+    ['call $API/hooks', 'test/api/accounts/hooks.test.ts creates hooks so'],
+    ['npx switchboard trigger hook', 'test/cli/hook-commands.test.ts sends samples so'],
+    ['npx switchboard plugin hooks', 'test/cli/hook-commands.test.ts lists and listens so'],
+  ],
   'docs/knowledge.md': [['cat > questions.jsonl', 'test/cli/evals.test.ts asks bots questions so']],
   'docs/migrating.md': [
     ['export CHATWOOT_TOKEN', 'test/cli/import-chatwoot.test.ts imports from a stand-in of Chatwoot'],
