@@ -6285,7 +6285,7 @@ id?: (string | string[])
  */
 key?: (string | string[])
 /**
- * Bytes of a body at most.
+ * Bytes of a body at most. For large ones raise `limits.heapMb` too: the bot gets them as text.
  */
 max_bytes?: number
 /**

@@ -28,19 +28,7 @@ export function addPluginCommands(plugin: Command): void {
     description: 'list the plugins of the running service',
     example: 'plugin list --json',
   }).action(async (options: ServiceOptions) => (await import('./plugin/list.ts')).listPlugins(options));
-  addServiceCommand(plugin, 'hooks', {
-    description: 'list the hooks of an account that a plugin handles, with their latest requests',
-    example: 'plugin hooks shipping',
-  })
-    .argument('[id]', 'id of the plugin; default: all')
-    .addOption(
-      new Option('--account <id>', "the account; default: the first that the token's holder belongs to").argParser(
-        parseCount(Number.MAX_SAFE_INTEGER),
-      ),
-    )
-    .action(async (id: string | undefined, options: AccountOptions) =>
-      (await import('./hooks/list-hooks.ts')).listHooks(id, options),
-    );
+  addHooksCommand(plugin);
   addServiceCommand(plugin, 'outdated', {
     description: 'list the plugins that came from the npm registry, with the versions that there are now',
     example: 'plugin outdated',
@@ -70,6 +58,22 @@ export function addPluginCommands(plugin: Command): void {
       (await import('./plugin/switch.ts')).disablePlugin(id, options),
     );
   addRiskyCommands(plugin);
+}
+
+function addHooksCommand(plugin: Command): void {
+  addServiceCommand(plugin, 'hooks', {
+    description: 'list the hooks of an account that a plugin handles, with their latest requests',
+    example: 'plugin hooks shipping',
+  })
+    .argument('[id]', 'id of the plugin; default: all')
+    .addOption(
+      new Option('--account <id>', "the account; default: the first that the token's holder belongs to").argParser(
+        parseCount(Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .action(async (id: string | undefined, options: AccountOptions) =>
+      (await import('./hooks/list-hooks.ts')).listHooks(id, options),
+    );
 }
 
 function addRiskyCommands(plugin: Command): void {

@@ -73,3 +73,39 @@ describe('bounds of hooks', function () {
     }
   });
 });
+
+describe('large bodies of hooks', function () {
+  this.timeout(180_000);
+
+  it('are taken up to what the manifest says, handled, and counted among what waits', async () => {
+    const large = {
+      on: { hook_received: 'ctx.log.info(String(ctx.hook.text.length), { keys: Object.keys(ctx.hook.json) });' },
+      events: [],
+      hooks: { mail: { verify: 'none', id: '/id', max_bytes: 12_000_000 } },
+      permissions: { hooks: true },
+      limits: { heapMb: 128 },
+    };
+    const house = await BotHouse.open({ large }, { config: { hookWaitingBytes: 20_000_000 } });
+    try {
+      const hook = await makeHook(house.app, house.botOf('large'), 'mail');
+      const body = JSON.stringify({ id: 1, file: 'x'.repeat(10_000_000) });
+      expect((await send(hook.url, body)).status).to.equal(202);
+      await house.app.eventually(async () => {
+        const [request] = (await house.app.get(`hooks/${hook.id}/requests`)).body.payload;
+        expect(request.state).to.not.equal('failed');
+        return request.state === 'done';
+      });
+      const [run] = await house.app.query<{ text: string }>(`SELECT logs->0->>'message' AS text FROM bot_runs`);
+      expect(run!.text).to.equal(String(body.length));
+      expect((await send(hook.url, 'x'.repeat(12_000_001))).status).to.equal(413);
+      await house.app.patch('/platform/api/v1/plugins/large', { enabled: false });
+      await house.app.eventually(async () => {
+        await house.app.query('UPDATE hook_requests SET is_settled = true WHERE bytes > 0');
+        return (await send(hook.url, body.replace('1', '2'))).status === 202;
+      });
+      expect((await send(hook.url, body.replace('1', '3'))).status).to.equal(429);
+    } finally {
+      await house.close();
+    }
+  });
+});

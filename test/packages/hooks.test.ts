@@ -31,10 +31,10 @@ describe('hooks of a manifest', () => {
     expect(refusal({ a: { verify: 'github' } })).to.include('needs a `secret`');
     expect(refusal({ a: { verify: 'none', secret: 'S' } })).to.include('`verify` is `none`');
     expect(refusal({ a: { verify: 'github', secret: 'S', verify_token: 'T' } })).to.include('for `meta` only');
-    expect(refusal({ a: { verify: 'sns', secret: 'S' } })).to.include('cannot be verified yet');
+    expect(refusal({ a: { verify: 'sns' } })).to.include('needs a `secret`');
     expect(refusal({ a: { verify: 'none' } }, {})).to.include('"hooks": true');
     expect(refusal({}, {})).to.include('nothing calls the bot');
-    expect(refusal({ a: { verify: 'none', max_bytes: 2_000_000 } })).to.include('must be at most 1048576');
+    expect(refusal({ a: { verify: 'none', max_bytes: 41_943_041 } })).to.include('must be at most 41943040');
     expect(refusal({ A: { verify: 'none' } })).to.include('lowercase');
     const network = { hosts: ['x.example'] };
     const twice = { hooks: true, network, secrets: [{ name: 'S', hosts: ['x.example'] }] };

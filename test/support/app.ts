@@ -1,3 +1,4 @@
+import type { GetFromAmazon } from '../../src/http/server/hooks/amazon.ts';
 import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { App } from '../../src/app/app.ts';
@@ -44,6 +45,8 @@ export interface TestAppOptions {
   clock?: Clock;
   /** The machine's clock, which the service corrects by the database's. */
   machineClock?: Clock;
+  /** Stands for Amazon, of which certificates and confirmations are asked. */
+  getFromAmazon?: GetFromAmazon;
   /** False disables engine and alarms: events and deliveries stay as they were written. */
   engine?: boolean;
   /** What the first account has; by default an inbox with a bot. Null leaves it to DEMO. */
@@ -118,6 +121,7 @@ export class TestApp {
       furnishing,
       ...(options.watchFolders ? { watchFolders: true, pluginRoot: options.pluginRoot ?? '' } : {}),
       ...(options.clock ? { clock: options.clock } : {}),
+      ...(options.getFromAmazon ? { getFromAmazon: options.getFromAmazon } : {}),
       ...(options.machineClock ? { machineClock: options.machineClock } : {}),
       registry: await (options.pluginRoot
         ? readRegistry(options.pluginRoot, { dirs: config.pluginDirs, read: sharedReader.folder })

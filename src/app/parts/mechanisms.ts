@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { GetFromAmazon } from '../../http/server/hooks/amazon.ts';
 import type { Config } from '../../config.ts';
 import { receiverEndpoint } from '../../demo/endpoint.ts';
 import { AttachmentStore } from '../../domain/attachments/store.ts';
@@ -57,6 +58,8 @@ export interface AppOptions {
   furnishing?: Furnishing | null;
   /** Whether replies are checked against their schemas; for tests. */
   checkReplies?: boolean;
+  /** Calls Amazon in place of the guarded way out, for tests. */
+  getFromAmazon?: GetFromAmazon;
   /** Reads uploaded archives in place of a process for each, for tests. */
   readArchive?: PackageReader['archive'];
 }

@@ -19,6 +19,7 @@ import type { Ask } from '../../http/server/ask.ts';
 import { FairGate } from '../../http/server/limits/fair-gate.ts';
 import { RateLimit } from '../../http/server/limits/rate-limit.ts';
 import { serveAttachments } from '../../http/server/serve-attachments.ts';
+import { AmazonSns } from '../../http/server/hooks/amazon.ts';
 import { receiveHooks } from '../../http/server/hooks/receive-hooks.ts';
 import { UploadGate, type UploadBounds } from '../../http/server/limits/upload-gate.ts';
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../http/server/server.ts';
@@ -38,6 +39,8 @@ const contactWritesPerMinute = 60;
 const transcriptsPerMinute = 15;
 /** Refused and repeated requests of a hook of which a row is kept. */
 const keptFactsPerMinute = 60;
+/** Certificates and confirmations that are asked of Amazon for one hook. */
+const callsToAmazonPerMinute = 10;
 /** The longest time that a request without an upload may take to arrive. */
 const requestMs = 20_000;
 /** Fewer bytes of an upload are not worth the connection. */
@@ -194,12 +197,16 @@ function isShown(path: string, { role }: Config, receiver: ReceiverServer | null
 
 /** Returns everything that is served besides the API: documentation, files of messages, hooks, and the built-in receiver with DEMO. */
 function pagesOf(
-  { config, clock }: Mechanisms,
+  { config, clock, options, outbound }: Mechanisms,
   { metrics, receiver: server }: Pick<ServedParts, 'metrics' | 'receiver'>,
 ): Pick<ServerOptions, 'files' | 'serve'> {
   const hooks = {
     requests: new RateLimit('hooks', config.hooksPerMinute),
     facts: new RateLimit('hook-facts', keptFactsPerMinute),
+    amazon: new AmazonSns(options.getFromAmazon ?? ((url) => outbound.request(url, { method: 'GET', headers: {} })), {
+      clock,
+      calls: new RateLimit('hook-calls', callsToAmazonPerMinute),
+    }),
     waiting: new WaitingBytes(config.hookWaitingBytes, clock),
     count: metrics.countHook,
   };

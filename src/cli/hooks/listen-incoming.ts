@@ -28,24 +28,33 @@ const notForwarded = new Set(['host', 'connection', 'content-length', 'transfer-
 export async function listenIncoming({ pass, account, forward, json }: IncomingOptions): Promise<void> {
   const call = createServiceClient(pass);
   const base = `/api/v1/accounts/${encodeURIComponent(account)}/hooks`;
-  const seen = new Map<number, number>();
-  let isFirst = true;
+  const place: Place = { seen: new Map(), isFirst: true };
   for (;;) {
-    const { payload: hooks } = await patiently(() => readList<Hook>(call, base), isFirst);
-    for (const hook of hooks) {
-      const fresh = await patiently(
-        () => requestsSince(call, `${base}/${hook.id}`, seen.get(hook.id) ?? null),
-        isFirst,
-      );
-      const newest = fresh[0]?.id ?? seen.get(hook.id) ?? 0;
-      // Requests from before the command are not shown; a hook that is created meanwhile is shown from its beginning.
-      const isShown = !isFirst;
-      seen.set(hook.id, newest);
-      if (isShown) for (const brief of fresh.toReversed()) await show(call, { hook, brief, base, forward, json });
-    }
-    isFirst = false;
+    for (const { hook, fresh } of await look(call, base, place))
+      for (const brief of fresh.toReversed()) await show(call, { hook, brief, base, forward, json });
     await wait(lookMs);
   }
+}
+
+/** The newest request of each hook that was seen, and whether nothing was looked at yet. */
+interface Place {
+  seen: Map<number, number>;
+  isFirst: boolean;
+}
+
+// Requests from before the command are not shown; those of a hook that is created meanwhile are, from its beginning.
+async function look(call: CallService, base: string, place: Place): Promise<{ hook: Hook; fresh: Brief[] }[]> {
+  const { seen, isFirst } = place;
+  const { payload: hooks } = await patiently(() => readList<Hook>(call, base), isFirst);
+  const found: { hook: Hook; fresh: Brief[] }[] = [];
+  for (const hook of hooks) {
+    const last = seen.get(hook.id) ?? null;
+    const fresh = await patiently(() => requestsSince(call, `${base}/${hook.id}`, last), isFirst);
+    seen.set(hook.id, fresh[0]?.id ?? last ?? 0);
+    if (!isFirst) found.push({ hook, fresh });
+  }
+  place.isFirst = false;
+  return found;
 }
 
 // A break of the service passes; a refusal stays one.

@@ -22,7 +22,8 @@ export interface HookHandler {
   answer: 200 | 202;
 }
 
-const usualBytes = 1024 * 1024;
+/** Bytes of a body at most, where a manifest does not say more. */
+export const usualMaxBytes = 1024 * 1024;
 
 // Senders of a scheme put the id there. Meta has none: several requests are about the same message.
 const usualPlaces: Readonly<Record<HookScheme, readonly string[]>> = {
@@ -60,7 +61,7 @@ export function readHookHandler({
     verifyToken: verifyToken ?? null,
     id: id === undefined ? usualPlaces[verify] : [id].flat(),
     key: [key ?? []].flat(),
-    maxBytes: maxBytes ?? usualBytes,
+    maxBytes: maxBytes ?? usualMaxBytes,
     answer: answer ?? (verify === 'meta' || verify === 'twilio' ? 200 : 202),
   };
 }
@@ -93,7 +94,6 @@ export function findHookProblems(
 function problemsOf(place: string, { verify, secret, verifyToken }: HookHandler): string[] {
   const isOpen = verify === 'none';
   return [
-    ...(verify === 'sns' ? [`\`${place}\`: requests of Amazon SNS cannot be verified yet`] : []),
     ...(isOpen && secret !== null ? [`\`${place}\` has a \`secret\`, but \`verify\` is \`none\``] : []),
     ...(!isOpen && secret === null ? [`\`${place}\` needs a \`secret\` for \`verify: "${verify}"\``] : []),
     ...(verifyToken !== null && verify !== 'meta' ? [`\`${place}\`: \`verify_token\` is for \`meta\` only`] : []),

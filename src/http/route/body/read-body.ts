@@ -55,7 +55,15 @@ export async function readBody(
   { limitBytes, types, arrival }: { limitBytes: number; types: readonly string[]; arrival?: Arrival | null },
 ): Promise<Buffer> {
   checkMediaType(ctx, types);
-  const read = readBytes(ctx, limitBytes);
+  return readBytes(ctx, limitBytes, arrival);
+}
+
+/**
+ * Reads a request's body as it comes, in any media type; one that is given up meanwhile is not read further. Errors: 413, 400 when it ends
+ * early, 408 and 503 when it is given up.
+ */
+export async function readBytes(ctx: Context, limitBytes: number, arrival: Arrival | null = null): Promise<Buffer> {
+  const read = readRaw(ctx, limitBytes);
   if (!arrival) return read;
   const count = (chunk: Buffer): void => arrival.took(chunk.length);
   ctx.req.on('data', count);
@@ -67,8 +75,7 @@ export async function readBody(
   }
 }
 
-/** Reads a request's body as it comes, in any media type. Errors: 413, 400 when it ends early. */
-export function readBytes(ctx: Context, limitBytes: number): Promise<Buffer> {
+function readRaw(ctx: Context, limitBytes: number): Promise<Buffer> {
   const reading = rawBody(ctx.req, { limit: limitBytes, length: ctx.get('content-length') || null });
   return reading.catch((error: unknown) => {
     throw explain(error, limitBytes);

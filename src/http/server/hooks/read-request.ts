@@ -3,6 +3,7 @@ import { readJson } from '../../../domain/hooks/places.ts';
 import { ApiError, badRequest } from '../../../errors.ts';
 import type { HookHandler } from '../../../packages/manifest/hooks.ts';
 import { readBytes } from '../../route/body/read-body.ts';
+import type { Arrival } from '../limits/upload-gate.ts';
 import { headerReader } from './headers.ts';
 
 /** A request whose body has arrived, read as far as its kind says. */
@@ -37,13 +38,20 @@ const encodings = new Set(['', 'identity']);
 // Amazon sends JSON as plain text.
 const alwaysJson = new Set<HookHandler['verify']>(['sns', 'stripe', 'slack', 'telegram', 'meta']);
 
-/** Reads a request: JSON, form or text. Errors: 400 for JSON that is none, 413, 415. */
-export async function readArrived(ctx: Context, { verify, maxBytes }: HookHandler): Promise<Arrived> {
+/**
+ * Reads a request: JSON, form or text; a large one with the place that it has. Errors: 400 for JSON that is none, 413, 415, and for a large
+ * one that stalls 408.
+ */
+export async function readArrived(
+  ctx: Context,
+  { verify, maxBytes }: HookHandler,
+  arrival: Arrival | null,
+): Promise<Arrived> {
   const type = ctx.request.type.trim().toLowerCase();
   const isJson = type === 'application/json' || type.endsWith('+json');
   const isReadable = isJson || otherTypes.has(type) || type.startsWith('text/');
   if (!isReadable || !encodings.has(ctx.get('content-encoding').toLowerCase())) throw unreadable();
-  const body = await readBytes(ctx, maxBytes);
+  const body = await readBytes(ctx, maxBytes, arrival);
   const form = type === formType ? new URLSearchParams(body.toString()) : null;
   const json = isJson || (alwaysJson.has(verify) && !form) ? readJson(body) : undefined;
   if (isJson && json === undefined) throw badRequest('invalid_json', 'The body is not valid JSON, or nested too deep');

@@ -6,10 +6,12 @@ import type { WaitingBytes } from '../../../domain/hooks/waiting-bytes.ts';
 import { ApiError } from '../../../errors.ts';
 import { system, transact } from '../../../events/transaction.ts';
 import { hashToken, looksForged } from '../../../lib/secrets/tokens.ts';
-import type { HookHandler } from '../../../packages/manifest/hooks.ts';
+import { usualMaxBytes, type HookHandler } from '../../../packages/manifest/hooks.ts';
 import type { MountOptions } from '../../route/mount.ts';
 import type { Party } from '../limits/fair-gate.ts';
+import type { Arrival } from '../limits/upload-gate.ts';
 import { addressKey, type RateLimit } from '../limits/rate-limit.ts';
+import type { AmazonSns } from './amazon.ts';
 import { answerMeta, slackChallenge } from './challenges.ts';
 import { shownHeaders } from './headers.ts';
 import { notReady, readArrived, refused, type Arrived } from './read-request.ts';
@@ -24,6 +26,7 @@ export interface HookOptions {
   /** Rows per hook that are kept of requests of which nothing else is stored. */
   facts: RateLimit;
   waiting: WaitingBytes;
+  amazon: AmazonSns;
   count: (outcome: HookOutcome) => void;
 }
 
@@ -85,7 +88,7 @@ async function receive(
 ): Promise<void> {
   try {
     if (!hook.handler) throw refused(notReady(), 'no_handler');
-    await takeIn({ ctx, hook, tokenHash, handler: hook.handler }, mounted, options);
+    await takeInPlace({ ctx, hook, tokenHash, handler: hook.handler }, mounted, options);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     options.count('refused');
@@ -94,14 +97,30 @@ async function receive(
   }
 }
 
+// A large body has one of the places of uploads for as long as it is in memory, and their time to arrive.
+function takeInPlace(call: Call, mounted: MountOptions, options: HookOptions): Promise<void> {
+  const { ctx, hook, handler } = call;
+  const isSmall = handler.maxBytes <= usualMaxBytes || Number(ctx.get('content-length') || Infinity) <= usualMaxBytes;
+  if (isSmall) return takeIn({ ...call, arrival: null }, mounted, options);
+  mounted.arrivals.allowUpload(ctx.req);
+  const uploader = { accountId: hook.account.id, visitorAt: addressKey(ctx) };
+  return mounted.uploads.run(uploader, (arrival) => takeIn({ ...call, arrival }, mounted, options));
+}
+
 async function takeIn(
-  { ctx, hook, handler, tokenHash }: Call,
+  { ctx, hook, handler, tokenHash, arrival }: Call & { arrival: Arrival | null },
   mounted: MountOptions,
   options: HookOptions,
 ): Promise<void> {
   const { database, gate, services } = mounted;
-  const arrived = await readArrived(ctx, handler);
-  verify(ctx, arrived, { hook, handler, services, now: database.clock.now() });
+  const arrived = await readArrived(ctx, handler, arrival);
+  const { amazon } = options;
+  const message = await verify(ctx, arrived, { hook, handler, services, amazon, now: database.clock.now() });
+  if (message !== null && message.type !== 'Notification') {
+    if (message.subscribeUrl !== null) await amazon.confirm(message.subscribeUrl, hook.id);
+    options.count('challenge');
+    return answerText(ctx, '');
+  }
   const challenge = handler.verify === 'slack' ? slackChallenge(arrived.json) : null;
   if (challenge !== null) {
     options.count('challenge');

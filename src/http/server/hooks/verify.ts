@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 import type { FoundHook } from '../../../domain/hooks/find.ts';
-import { findSignatureProblem, isUsableSecret } from '../../../domain/hooks/signatures.ts';
+import { findSignatureProblem, isUsableSecret, type SignatureProblem } from '../../../domain/hooks/signatures.ts';
+import type { SnsMessage } from '../../../domain/hooks/sns.ts';
+import type { AmazonSns } from './amazon.ts';
 import { ApiError } from '../../../errors.ts';
 import { SecretUnreadableError, type SecretBox } from '../../../lib/secrets/secret-box.ts';
 import type { HookHandler } from '../../../packages/manifest/hooks.ts';
@@ -10,22 +12,37 @@ interface Verifier {
   hook: FoundHook;
   handler: HookHandler;
   services: { secretBox: SecretBox; publicUrl: () => string };
+  amazon: AmazonSns;
   now: Date;
 }
 
-/** Refuses a request whose sender does not prove to hold the secret. Errors: 401; 503 while the secret is missing. */
-export function verify(ctx: Context, arrived: Arrived, { hook, handler, services, now }: Verifier): void {
+/**
+ * Refuses a request whose sender does not prove to hold the secret. Returns a message of Amazon, of which some only ask to be
+ * confirmed. Errors: 401; 503 while the secret is missing.
+ */
+export async function verify(
+  ctx: Context,
+  arrived: Arrived,
+  { hook, handler, services, amazon, now }: Verifier,
+): Promise<SnsMessage | null> {
   const scheme = handler.verify;
-  if (scheme === 'none') return;
-  if (scheme === 'sns') throw refused(notReady(), 'scheme_unavailable');
+  if (scheme === 'none') return null;
   const secrets = openSecrets(services.secretBox, hook, handler.secret).filter((secret) =>
     isUsableSecret(scheme, secret),
   );
   // Set wrongly on our side: the sender must not give up.
   if (secrets.length === 0) throw refused(notReady(), 'secret_unusable');
+  if (scheme === 'sns') {
+    const message = await amazon.verify(arrived.json, { topics: secrets, hookId: hook.id });
+    return typeof message === 'string' ? refuse(message) : message;
+  }
   const url = `${services.publicUrl()}${ctx.path}${ctx.search}`;
   const problem = findSignatureProblem(scheme, secrets, { ...arrived, url, now });
-  if (problem) throw refused(new ApiError(401, 'bad_signature', 'The signature is missing or not valid'), problem);
+  return problem ? refuse(problem) : null;
+}
+
+function refuse(problem: SignatureProblem): never {
+  throw refused(new ApiError(401, 'bad_signature', 'The signature is missing or not valid'), problem);
 }
 
 /** Returns the values of a bot's secret: several, as a JSON array, while senders change it. Errors: 503 while there is none. */
