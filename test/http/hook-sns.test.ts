@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { createSign } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
+import { selfSigned } from '../outbound/certificate.ts';
 import { BotHouse } from '../runs/house.ts';
 import { makeHook, send } from '../support/hook-senders.ts';
 
@@ -20,7 +17,6 @@ const names = {
 describe('hooks of Amazon SNS', function () {
   this.timeout(120_000);
   let house: BotHouse;
-  let folder: string;
   let server: Server;
   let key: string;
   let hook: { id: number; url: string };
@@ -28,14 +24,8 @@ describe('hooks of Amazon SNS', function () {
   let isDown = false;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'switchboard-sns-'));
-    const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'certificate.pem')];
-    const subject = ['-subj', '/CN=sns.amazonaws.com', '-days', '2'];
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...files], {
-      stdio: 'ignore',
-    });
-    key = readFileSync(join(folder, 'key.pem'), 'utf8');
-    const certificate = readFileSync(join(folder, 'certificate.pem'), 'utf8');
+    const { key: own, cert: certificate } = selfSigned('sns.amazonaws.com', 2048, 'rsa');
+    key = own;
     server = createServer({ key, cert: certificate }, (request, response) => {
       asked.push(request.url ?? '');
       const text = request.url?.endsWith('.pem') ? certificate : '<ConfirmSubscriptionResponse/>';
@@ -66,7 +56,6 @@ describe('hooks of Amazon SNS', function () {
   after(async () => {
     await house.close();
     await new Promise((resolve) => server.close(resolve));
-    rmSync(folder, { recursive: true });
   });
 
   let id = 0;
@@ -141,8 +130,7 @@ describe('hooks of Amazon SNS', function () {
   });
 
   it('refuses what somebody else signed, or changed', async () => {
-    execFileSync('openssl', ['genrsa', '-out', join(folder, 'other.pem'), '2048'], { stdio: 'ignore' });
-    const other = readFileSync(join(folder, 'other.pem'), 'utf8');
+    const { key: other } = selfSigned('sns.amazonaws.com', 2048, 'rsa');
     expect((await post(message({}, 'Notification', other))).status).to.equal(401);
     expect((await post(message().replace('Grüße', 'Geld'))).status).to.equal(401);
   });

@@ -6,18 +6,25 @@ export interface Certificate {
   readonly key: string;
 }
 
-const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
+const algorithms = {
+  ec: sequence(oid('2a8648ce3d040302')),
+  rsa: sequence(oid('2a864886f70d01010b'), der(0x05)),
+} as const;
 
 /** Makes a certificate for one DNS name, valid from 2020 until the end of `lastYear`, without any tool but this runtime. */
-export function selfSigned(dnsName: string, lastYear = 2048): Certificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export function selfSigned(dnsName: string, lastYear = 2048, kind: keyof typeof algorithms = 'ec'): Certificate {
+  const { privateKey, publicKey } =
+    kind === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const algorithm = algorithms[kind];
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from(dnsName)))));
   const validity = sequence(utcTime('200101000000Z'), utcTime(`${lastYear % 100}1231235959Z`));
   const alternativeName = sequence(oid('551d11'), der(0x04, sequence(der(0x82, Buffer.from(dnsName)))));
   const body = sequence(
     der(0xa0, integer(2)),
     integer(Math.max(1, dnsName.length)),
-    ecdsaWithSha256,
+    algorithm,
     name,
     validity,
     name,
@@ -25,7 +32,7 @@ export function selfSigned(dnsName: string, lastYear = 2048): Certificate {
     der(0xa3, sequence(alternativeName)),
   );
   const signature = der(0x03, Buffer.from([0]), sign('sha256', body, privateKey));
-  const base64 = sequence(body, ecdsaWithSha256, signature).toString('base64').replaceAll(/.{64}/g, '$&\n');
+  const base64 = sequence(body, algorithm, signature).toString('base64').replaceAll(/.{64}/g, '$&\n');
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ format: 'pem', type: 'pkcs8' }) as string,

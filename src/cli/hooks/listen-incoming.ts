@@ -21,7 +21,7 @@ const lookMs = 1_000;
 const answerMs = 10_000;
 /** Pages of a hook that one look reads at most: the rest of a flood is skipped, with a line that says so. */
 const maxPages = 8;
-// Of the connection, and of the hop before it.
+// Headers of the connection, and of the hop before it.
 const notForwarded = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect']);
 
 /** Prints requests of hooks as they come, and sends their bodies and headers on; ends with the process, or when the service refuses it. */
