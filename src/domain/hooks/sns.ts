@@ -34,17 +34,15 @@ export function readSns(
   { topics, now }: { topics: readonly string[]; now: Date },
 ): SnsMessage | SignatureProblem {
   const envelope = envelopeOf(json);
-  if (always.some((name) => envelope[name] === undefined)) return 'missing_signature';
-  const type = envelope['Type'] ?? '';
-  if (!isType(type) || !Object.hasOwn(algorithms, envelope['SignatureVersion'] ?? '')) return 'bad_signature';
-  if (!topics.includes(envelope['TopicArn'] ?? '')) return 'bad_signature';
-  const certificateUrl = envelope['SigningCertURL'] ?? '';
-  const certificate = amazonUrl(certificateUrl);
-  if (!certificate || certificate.search !== '' || !certificatePath.test(certificate.pathname)) return 'bad_signature';
-  const subscribeUrl = type === 'SubscriptionConfirmation' ? (envelope['SubscribeURL'] ?? '') : null;
+  const at = (name: string): string => envelope[name] ?? '';
+  if (always.some((name) => at(name) === '')) return 'missing_signature';
+  const type = at('Type');
+  const isKnown = isType(type) && Object.hasOwn(algorithms, at('SignatureVersion')) && topics.includes(at('TopicArn'));
+  if (!isKnown || !isCertificateUrl(at('SigningCertURL'))) return 'bad_signature';
+  const subscribeUrl = type === 'SubscriptionConfirmation' ? at('SubscribeURL') : null;
   if (subscribeUrl !== null && !amazonUrl(subscribeUrl)) return 'bad_signature';
-  const age = Math.abs(now.getTime() - Date.parse(envelope['Timestamp'] ?? ''));
-  return age <= windowMs ? { type, certificateUrl, subscribeUrl, envelope } : 'stale_timestamp';
+  const age = Math.abs(now.getTime() - Date.parse(at('Timestamp')));
+  return age <= windowMs ? { type, certificateUrl: at('SigningCertURL'), subscribeUrl, envelope } : 'stale_timestamp';
 }
 
 /** Returns the certificate that a text holds, where it is valid at the moment; else null. */
@@ -80,6 +78,11 @@ function envelopeOf(json: unknown): Envelope {
 
 function isType(type: string): type is SnsMessage['type'] {
   return Object.hasOwn(signedNames, type);
+}
+
+function isCertificateUrl(text: string): boolean {
+  const url = amazonUrl(text);
+  return url?.search === '' && certificatePath.test(url.pathname);
 }
 
 function amazonUrl(text: string): URL | null {
