@@ -51,8 +51,8 @@ function Exchanged({ what, number, headers, body }: ExchangedProps) {
   );
 }
 
-// Signatures are of the bytes, so these can be seen as they were.
-function Content({ label, body }: { label: string; body: string }) {
+/** A body as it came, which can be indented where it is JSON: signatures are of the bytes. */
+export function Content({ label, body }: { label: string; body: string }) {
   const indented = indent(body);
   const [isIndented, setIndented] = useState(indented !== null);
   return (
