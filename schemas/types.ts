@@ -204,7 +204,14 @@ id: string
  * ISO 8601 with milliseconds, UTC.
  */
 created_at: string
-status: ("sent" | "delivered" | "read" | "failed")
+/**
+ * `pending`: the channel of the inbox has yet to send it; it is `sent` once the other system has it.
+ */
+status: ("pending" | "sent" | "delivered" | "read" | "failed")
+/**
+ * Why the channel of the inbox could not send it: where that failed only.
+ */
+external_error?: string
 conversation: {
 id: Id
 status: ConversationStatus
@@ -779,7 +786,7 @@ export type AccountPlugin = (PluginShape & {
 /**
  * `bot` for plugins that bots run, `automation` for those of automations.
  */
-kind: ("bot" | "automation")
+kind: ("bot" | "automation" | "channel")
 /**
  * The settings of its bots as a JSON Schema object, to draw a form from.
  */
@@ -1086,7 +1093,10 @@ avatar_url: (string | null)
 export type MessageRecordShape = (MessageContentShape & {
 id: Id
 conversation_id: Id
-status: ("sent" | "delivered" | "read" | "failed")
+/**
+ * `pending`: the channel of the inbox has yet to send it; it is `sent` once the other system has it.
+ */
+status: ("pending" | "sent" | "delivered" | "read" | "failed")
 created_at: UnixTime
 attachments: Attachment[]
 })
@@ -1124,6 +1134,10 @@ messages?: Message[]
  * One exchange inside a conversation.
  */
 export type Message = (MessageShape & MessageRecordShape & {
+/**
+ * Why the channel of the inbox could not send it; null unless it failed.
+ */
+external_error: (string | null)
 account_id: Id
 inbox_id: Id
 })
@@ -1296,7 +1310,7 @@ agent_bot_id: NullableId
  * The automation, which may be deleted by now; null for all other deliveries.
  */
 automation_id: NullableId
-endpoint_kind: ("webhook" | "agent_bot" | "automation")
+endpoint_kind: ("webhook" | "agent_bot" | "automation" | "channel")
 /**
  * The event, as the feed has it.
  */
@@ -1418,13 +1432,17 @@ payload: ({
 export type Hook = (AccountRecordShape & {
 name: string
 /**
- * The bot that handles the requests; null for an automation's.
+ * The bot that handles the requests; null for all others.
  */
 agent_bot_id: NullableId
 /**
- * The automation that handles the requests; null for a bot's.
+ * The automation that handles the requests; null for all others.
  */
 automation_id: NullableId
+/**
+ * The inbox whose channel handles the requests; null for all others.
+ */
+inbox_id: NullableId
 /**
  * The hook of the plugin's manifest.
  */
@@ -1483,6 +1501,30 @@ working_hours: WorkingDay[]
 out_of_office_message: (string | null)
 csat_survey_enabled: boolean
 avatar_url: (string | null)
+/**
+ * The plugin that connects the inbox with another system; null for inboxes without one.
+ */
+plugin_id: (string | null)
+/**
+ * Where the other system sends its requests, for the first hook of the plugin; whole in the answer to the inbox's creation only.
+ */
+hook_url: (string | null)
+/**
+ * State of the plugin that connects the inbox; null for inboxes without one.
+ */
+channel: ({
+/**
+ * Its settings without secret ones; empty for agents.
+ */
+config: {
+[k: string]: unknown
+}
+health: Health
+/**
+ * Names of the secrets that the plugin asks for, and that have no value.
+ */
+missing_secrets: string[]
+} | null)
 /**
  * The bot that serves its conversations; null for none.
  */
@@ -1790,7 +1832,7 @@ conversation_id?: Id
  */
 attachments?: ReplyFile[]
 })
-export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction | MuteAction | SlaAction | BotAction)
+export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction | MuteAction | SlaAction | BotAction | IncomingAction | StatusAction | SentAction | RefusedAction | LaterAction)
 /**
  * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
  * 
@@ -1798,7 +1840,7 @@ export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction |
  */
 export type ActionBatch = Action[]
 /**
- * `name` or `name:port`, in lower case; without a port it is 443.
+ * `name` or `name:port`, in lower case; without a port it is 443. `$NAME`: the host of the setting NAME, which is marked `x-host`.
  * 
  * @minItems 1
  * @maxItems 50
@@ -2096,16 +2138,21 @@ export interface Schemas {
 "runtime/action.attributes": AttributesAction
 "runtime/action.bot": BotAction
 "runtime/action.handoff": HandoffAction
+"runtime/action.incoming": IncomingAction
 "runtime/action.label": LabelAction
+"runtime/action.later": LaterAction
 "runtime/action.mute": MuteAction
 "runtime/action.note": NoteAction
 "runtime/action.open": OpenAction
 "runtime/action.priority": PriorityAction
+"runtime/action.refused": RefusedAction
 "runtime/action.reply": ReplyAction
 "runtime/action.resolve": ResolveAction
 "runtime/action.schedule": ScheduleAction
+"runtime/action.sent": SentAction
 "runtime/action.sla": SlaAction
 "runtime/action.snooze": SnoozeAction
+"runtime/action.status": StatusAction
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
 "runtime/contact-place": ContactPlace
@@ -3590,7 +3637,7 @@ conversation_id?: Id
 [k: string]: unknown
 }
 /**
- * A way in for another system: its name, and the bot or automation that handles the requests.
+ * A way in for another system: its name, and the bot, automation or inbox that handles the requests.
  */
 export interface CreateHook {
 name: string
@@ -3602,6 +3649,10 @@ agent_bot_id?: NullableId
  * In place of `agent_bot_id`: an automation.
  */
 automation_id?: NullableId
+/**
+ * In place of `agent_bot_id`: an inbox with a channel.
+ */
+inbox_id?: NullableId
 /**
  * The name of a hook in the manifest of its plugin.
  */
@@ -3639,14 +3690,28 @@ name: string
  */
 channel_type?: ("Channel::WebWidget" | "Channel::Api" | "Channel::Email" | "Channel::FacebookPage" | "Channel::Instagram" | "Channel::Tiktok" | "Channel::Whatsapp" | "Channel::TwilioSms" | "Channel::Sms" | "Channel::Telegram" | "Channel::Line" | "Channel::TwitterProfile")
 /**
- * The channel in the words of Chatwoot's clients, in place of `channel_type`; its other properties are left alone.
+ * The channel. `type` is for a new inbox: `plugin`, or a channel in the words of Chatwoot's clients, whose other properties are left alone.
  */
 channel?: {
-type: ("web_widget" | "api" | "email" | "line" | "telegram" | "whatsapp" | "sms")
+type?: ("web_widget" | "api" | "email" | "line" | "telegram" | "whatsapp" | "sms" | "plugin")
+/**
+ * With the type `plugin`: the plugin of the kind `channel` that connects the inbox.
+ */
+plugin_id?: string
 /**
  * Refused unless it is blank: a webhook with the `inbox_id` tells of what happens in the inbox.
  */
 webhook_url?: (string | null)
+/**
+ * With a plugin: its settings, as its manifest says.
+ */
+config?: GivenAttributes
+/**
+ * With a plugin: secrets that its manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ */
+secrets?: {
+[k: string]: string | null
+}
 [k: string]: unknown
 }
 greeting_enabled?: boolean
@@ -3730,6 +3795,31 @@ agent_bot: NullableId
  */
 export interface UpdateInbox {
 name?: string
+/**
+ * The channel. `type` is for a new inbox: `plugin`, or a channel in the words of Chatwoot's clients, whose other properties are left alone.
+ */
+channel?: {
+type?: ("web_widget" | "api" | "email" | "line" | "telegram" | "whatsapp" | "sms" | "plugin")
+/**
+ * With the type `plugin`: the plugin of the kind `channel` that connects the inbox.
+ */
+plugin_id?: string
+/**
+ * Refused unless it is blank: a webhook with the `inbox_id` tells of what happens in the inbox.
+ */
+webhook_url?: (string | null)
+/**
+ * With a plugin: its settings, as its manifest says.
+ */
+config?: GivenAttributes
+/**
+ * With a plugin: secrets that its manifest names, by name; they are stored sealed and never answered. Those that are not named stay; null removes one.
+ */
+secrets?: {
+[k: string]: string | null
+}
+[k: string]: unknown
+}
 greeting_enabled?: boolean
 /**
  * Answers the first message of a conversation; blank = nothing is said.
@@ -6016,12 +6106,80 @@ assignee?: Id
 priority?: ("urgent" | "high" | "medium" | "low")
 }
 /**
+ * A message of a customer, which a channel brings in. One whose `external_id` is known already changes nothing, unless it was edited.
+ */
+export interface IncomingAction {
+type: "incoming"
+/**
+ * Who wrote it, as the other system knows the customer; unique in the inbox.
+ */
+source_id: string
+/**
+ * The message's id in the other system, unique in the inbox.
+ */
+external_id: string
+/**
+ * May be empty beside files.
+ */
+content: string
+/**
+ * Name of a customer who is new.
+ */
+name?: string
+/**
+ * Address of a customer who is new.
+ */
+email?: string
+/**
+ * Phone number of a customer who is new, with `+`.
+ */
+phone_number?: string
+/**
+ * When it was written, in Unix seconds.
+ */
+at?: number
+/**
+ * true: the customer changed a message that may be known already.
+ */
+edited?: boolean
+/**
+ * Files, which the service fetches; one that it cannot get is named in a private note.
+ * 
+ * @maxItems 10
+ */
+attachments?: IncomingFile[]
+}
+export interface IncomingFile {
+/**
+ * The file, at a host of `permissions.network.hosts`; `[secret NAME]` in it stands for a secret.
+ */
+url: string
+/**
+ * The name of the file; by default the last part of the URL.
+ */
+file_name?: string
+}
+/**
  * Adds labels to the conversation and removes labels from it.
  */
 export interface LabelAction {
 type: "label"
 add?: LabelTitles
 remove?: LabelTitles
+}
+/**
+ * The message is to be tried again.
+ */
+export interface LaterAction {
+type: "later"
+/**
+ * Why; agents see it when the last attempt fails.
+ */
+reason: string
+/**
+ * Seconds to wait at least; the schedule of retries by default.
+ */
+seconds?: number
 }
 /**
  * Blocks the contact of the conversation: its messages reopen nothing, and no bot answers them.
@@ -6055,6 +6213,16 @@ type: "open"
 export interface PriorityAction {
 type: "priority"
 priority: ("urgent" | "high" | "medium" | "low" | null)
+}
+/**
+ * The message cannot be sent, and is not tried again.
+ */
+export interface RefusedAction {
+type: "refused"
+/**
+ * Why; agents see it.
+ */
+reason: string
 }
 /**
  * Either a `url` or a stored `file`.
@@ -6094,6 +6262,16 @@ data: ({
 } | unknown[] | string | number | boolean | null)
 }
 /**
+ * The other system has the message that the channel was called to send.
+ */
+export interface SentAction {
+type: "sent"
+/**
+ * The message's id in the other system, unique in the inbox.
+ */
+external_id: string
+}
+/**
  * Sets the SLA policy of the conversation; null for none.
  */
 export interface SlaAction {
@@ -6106,6 +6284,24 @@ sla_policy_id: NullableId
 export interface SnoozeAction {
 type: "snooze"
 until: UnixTime
+}
+/**
+ * What became of a message that a channel has sent.
+ */
+export interface StatusAction {
+type: "status"
+/**
+ * The message's id in the other system, unique in the inbox.
+ */
+external_id: string
+/**
+ * A message never goes back: `delivered` after `read` changes nothing.
+ */
+status: ("sent" | "delivered" | "read" | "failed")
+/**
+ * Why it failed; agents see it.
+ */
+reason?: string
 }
 /**
  * What a bot asks a language model, by ctx.llm.chat.
@@ -6240,9 +6436,9 @@ apiVersion: "1"
  */
 description?: string
 /**
- * `bot`: serves conversations. `automation`: hears what happens in an account, and serves no conversation.
+ * `bot`: serves conversations. `automation`: hears what happens in an account, and serves no conversation. `channel`: connects an inbox with another system.
  */
-kind?: ("bot" | "automation")
+kind?: ("bot" | "automation" | "channel")
 /**
  * The handler file, relative to the package directory: .ts or .js.
  */
@@ -6259,6 +6455,10 @@ events: ("message_created" | "message_updated" | "conversation_opened" | "conver
 hooks?: {
 [k: string]: Hook1
 }
+/**
+ * For channels: the setting or the secret that no two inboxes of the service may share, such as a bot's token.
+ */
+identity?: string
 permissions?: Permissions
 config?: Config
 limits?: Limits
@@ -6460,6 +6660,10 @@ properties?: {
  */
 required?: string[]
 additionalProperties?: false
+/**
+ * true for the URL of a server: its host is allowed where `permissions` list `$NAME` as a host. Of the first level only.
+ */
+"x-host"?: boolean
 /**
  * true for a text that is stored sealed, never answered, and never given to the bot, which can send it only by `secret(name)`.
  */

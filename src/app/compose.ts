@@ -13,12 +13,14 @@ import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { countBotReplies } from '../records/messages/bot-replies.ts';
 import { findApprovedHosts } from '../domain/bots/tools/checks.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
+import { ChannelRunner } from '../runs/channel-runner.ts';
 import { FreeRunner } from '../runs/free-runner.ts';
 import { createBotCalls } from '../runs/call-as-bot.ts';
 import { createDryRuns } from '../runs/dry-run.ts';
 import type { DoorPorts } from '../runs/doors/doors.ts';
 import { sendOutbound } from '../runs/doors/send.ts';
 import { fetchOutbound } from '../runs/fetched-file.ts';
+import { formFiles } from '../runs/form-files.ts';
 import { ReplyFileStore } from '../runs/reply-files.ts';
 import { runPortsOf } from '../runs/runner-options.ts';
 import { createTrials } from '../testing/trial.ts';
@@ -159,7 +161,8 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
   const { config, databases } = mechanisms;
   const database = databases.engine;
   return {
-    send: sendOutbound(mechanisms.botOutbound, config.botFetchMaxBytes),
+    send: sendOutbound({ secure: mechanisms.botOutbound, plain: mechanisms.plainOutbound }, config.botFetchMaxBytes),
+    files: formFiles(mechanisms.attachments, database.sql),
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),
     tools: { approvedHosts: (accountId) => findApprovedHosts(database.sql, accountId) },
@@ -191,9 +194,10 @@ function dryRunsOf({ trials: sandbox, databases, plugins, secretBox, clock, rand
   return createDryRuns({ ...ports, doors });
 }
 
-function replyFilesOf({ fileOutbound, attachments, databases, config, warn }: Mechanisms): ReplyFileStore {
+function replyFilesOf(mechanisms: Mechanisms): ReplyFileStore {
+  const { fileOutbound, plainOutbound, attachments, databases, config, warn } = mechanisms;
   return new ReplyFileStore({
-    fetch: fetchOutbound(fileOutbound, config.attachmentBytes),
+    fetch: fetchOutbound({ secure: fileOutbound, plain: plainOutbound }, config.attachmentBytes),
     store: attachments,
     sql: databases.engine.sql,
     runBytes: config.attachmentFormBytes,
@@ -201,8 +205,8 @@ function replyFilesOf({ fileOutbound, attachments, databases, config, warn }: Me
   });
 }
 
-/** The part of the deliveries in progress that automations may have, beside those of webhooks and bots. */
-const automationShare = 0.25;
+/** The part of the deliveries in progress that automations, and channels, may have beside those of webhooks and bots. */
+const [automationShare, channelShare] = [0.25, 0.5];
 
 function createEngine(
   mechanisms: Mechanisms,
@@ -215,10 +219,14 @@ function createEngine(
   const common = { database, plugins, sandbox, clock, random, log };
   const files = replyFilesOf(mechanisms);
   const running = { ...common, doors, openSecret, files, storageBytes: config.botStorageBytes };
-  const [botRunner, freeRunner] = [new BotRunner(running), new FreeRunner(running)];
+  const runners = {
+    botRunner: new BotRunner(running),
+    freeRunner: new FreeRunner(running),
+    channelRunner: new ChannelRunner(running),
+  };
   const ways = { database, random, clock, secretBox, outbound, holdAttempts, log, failed: warn };
   const toServer = toBotServer(ways);
-  const toRun = toPlugin({ ...ways, botRunner, freeRunner, forward: toServer });
+  const toRun = toPlugin({ ...ways, ...runners, forward: toServer });
   return new Engine({
     database,
     random,
@@ -229,11 +237,13 @@ function createEngine(
         (claimed.endpoint.runs ? toRun : toServer)(claimed, standing, onWait),
       ),
       automation: metrics.measured('automation', toRun),
+      channel: metrics.measured('channel', toRun),
     },
     inFlight: {
       webhook: config.engineInFlight,
       bot: config.engineInFlight,
       automation: Math.ceil(config.engineInFlight * automationShare),
+      channel: Math.ceil(config.engineInFlight * channelShare),
     },
     room: { total: config.waitingRuns, perAccount: config.waitingRunsPerAccount },
     endpointInFlight: config.endpointInFlight,

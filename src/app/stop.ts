@@ -21,7 +21,7 @@ export async function stop(parts: Parts): Promise<void> {
   await receiver?.close();
   await parts.wakes.stop();
   await Promise.all([parts.sandbox.close(), parts.trials.close(), parts.replayer.close()]);
-  const ways = [parts.outbound, parts.botOutbound, parts.fileOutbound, parts.models];
+  const ways = [parts.outbound, parts.botOutbound, parts.fileOutbound, parts.plainOutbound, parts.models];
   await Promise.all([...ways.map((way) => way.close()), parts.objects?.close(), parts.provider?.close()]);
   await parts.mailer.close();
   await parts.tokenUses.stop();

@@ -7,7 +7,7 @@ import type { EndpointOutcome } from '../deliveries/core/circuit.ts';
 import type { DueEndpoint } from '../deliveries/core/slots.ts';
 import { withoutAttempt, type Verdict } from '../deliveries/core/verdict.ts';
 import { tellFailure } from './failure-log.ts';
-import { giveToPeople, type GivingOptions } from './hand-off-failed.ts';
+import { failMessage, giveToPeople, type GivingOptions } from './hand-off-failed.ts';
 import type { Learn } from './endpoint-learning.ts';
 import type { Claimed } from '../deliveries/lanes/claim.ts';
 import type { Finished } from '../deliveries/lanes/finish.ts';
@@ -87,14 +87,19 @@ async function endDefective(options: AttemptOptions, claimed: Claimed): Promise<
     detail: `${maxClaims} attempts left no result`,
   } as const;
   if (claimed.endpoint.kind === 'webhook' || claimed.trigger !== 'live' || isHopeless(claimed)) return made;
-  const note = `The bot left no result ${maxClaims} times (defect). Please take over.`;
   const { account, endpoint } = claimed;
   let quarantine: Quarantine | null = null;
   // A missing result of a plugin counts as a failed run; a bot's server is judged by its circuit.
   const judge = async (tx: Transaction): Promise<void> => {
     if (endpoint.runs) quarantine = await countFailedRun(tx, endpoint.id, 'defect');
   };
-  const isOurs = await giveToPeople(options, { claimed, verdict, note, judge });
+  const ending = { claimed, verdict, judge };
+  const isOurs = await (endpoint.kind === 'channel'
+    ? failMessage(options, { ...ending, note: `The channel left no result ${maxClaims} times (defect)` })
+    : giveToPeople(options, {
+        ...ending,
+        note: `The bot left no result ${maxClaims} times (defect). Please take over.`,
+      }));
   if (isOurs && quarantine)
     tellQuarantine(options.log, { account: account.id, bot: endpoint.id, outcome: 'defect' }, quarantine);
   return { ...made, verdict: isOurs ? verdict : null, isSettled: true };

@@ -42,7 +42,7 @@ export function learning(options: LearningOptions): Learn {
     if (outcome === 'skipped' && !isProbe) return;
     const { endpoint } = claimed;
     const { kind } = endpoint;
-    if (kind === 'automation') return;
+    if (kind === 'automation' || kind === 'channel') return;
     const attempt = { endpoint: { ...endpoint, kind }, outcome, isProbe, fraction: options.random.fraction() };
     await learn(options, turns, { claimed, attempt }).catch(options.failed);
   };

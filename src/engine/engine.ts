@@ -41,6 +41,7 @@ const besides = {
   webhook: undefined,
   bot: `CASE WHEN e.conversation_id IS NULL THEN ${freeBot} ELSE ${foundWithBot} END`,
   automation: freeBot,
+  channel: freeBot,
 };
 
 /**
@@ -68,13 +69,15 @@ export class Engine {
       const claimDue: ClaimUnlessHeld = (sql, wanted) => claim(sql, { ...wanted, isHeld: isHeld() });
       return new Pump({ ...options, isHeld, kind, isSide, claimDue, deliver: options.deliver[kind], slots, results });
     };
-    // Nobody asks for deliveries to automations: their runs are replayed instead.
+    // Nobody asks for deliveries to automations: their runs are replayed instead. Requests of hooks can be handled again.
     this.#pumps = [
       pump('webhook', false),
       pump('bot', false),
       pump('automation', false),
+      pump('channel', false),
       pump('webhook', true),
       pump('bot', true),
+      pump('channel', true),
     ];
   }
 

@@ -44,6 +44,8 @@ interface StoredHookRequest {
   hook: { id: number; name: string };
   /** Number of the lane: the same for requests that are handled in order. */
   lane: number;
+  /** The channel that receives it; null for a bot's or an automation's. */
+  channelId: number | null;
 }
 
 /** A delivery that was given up. */

@@ -40,7 +40,8 @@ const nobodys = { actor: null, requestedBy: null, automationId: null, causedBy: 
 /** An event with its subject's present state; increments the conversation's `eventSequence`, unless it is fleeting. */
 export function eventOf(name: EventName, subject: Subject, occasion: Occasion): RecordedEvent {
   const { depth, actor, requestedBy, automationId, causedBy, bot, links, isFormatWanted } = { ...nobodys, ...occasion };
-  const isForBots = bot !== null || automationId !== null;
+  const channelId = channelOf(name, subject);
+  const isForBots = bot !== null || automationId !== null || subject.request !== undefined;
   const { conversation, session } = subject;
   const sequence = conversation && !isFleeting(name) ? ++conversation.eventSequence : null;
   return {
@@ -52,6 +53,7 @@ export function eventOf(name: EventName, subject: Subject, occasion: Occasion): 
     requestedBy,
     automationId,
     causedBy,
+    channelId,
     bot,
     accountPayload: bodyOf({ name, audience: 'account', sequence, links, cause: { actor, depth } }, subject),
     botPayload: isForBots ? bodyOf({ name, audience: 'bot', sequence, links }, subject) : null,
@@ -60,6 +62,13 @@ export function eventOf(name: EventName, subject: Subject, occasion: Occasion): 
     chatwootPayload: null,
     kept: isFormatWanted && isFormatted(name) ? keep(subject) : null,
   };
+}
+
+// A channel sends what is written to customers, also when somebody has it sent again, and receives the requests of its hooks.
+function channelOf(name: EventName, { conversation, message, request }: Subject): number | null {
+  if (request) return request.channelId;
+  const isToSend = (name === 'message_created' || name === 'message_updated') && message?.status === 'pending';
+  return isToSend ? (conversation?.inbox.channelId ?? null) : null;
 }
 
 // A deletion event has no foreign key to the deleted row: the cascade would delete the event too.

@@ -68,6 +68,7 @@ export function messageRecord(
     content: message.content,
     message_type: message.type,
     status: message.status,
+    external_error: message.externalError,
     private: message.private,
     content_type: message.contentType,
     content_attributes: message.contentAttributes,
@@ -152,6 +153,7 @@ export function accountMessage(message: Message, conversation: Conversation, lin
     content_type: message.contentType,
     content_attributes: message.contentAttributes,
     status: message.status,
+    ...(message.externalError === null ? {} : { external_error: message.externalError }),
     source_id: message.sourceId,
     sender: senderRecord(message),
     conversation: {

@@ -184,7 +184,7 @@ export class Transaction extends OuterTransaction {
     const { conversations, messages } = this.#part;
     const id = conversations.messageIds.get(conversation.id) ?? (await nextMessageId(this.sql));
     conversations.messageIds.delete(conversation.id);
-    const message = { ...draft, id, conversationId: conversation.id };
+    const message = { ...draft, externalError: null, id, conversationId: conversation.id };
     messages.push(message);
     this.record('message_created', { conversation, message }, bot);
     return message;

@@ -53,12 +53,13 @@ const refusedIpv6Ranges = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20
 const nat64Range = requireCidr('64:ff9b::/96');
 
 /**
- * A policy that allows global addresses, the ranges `allowCidrs` and the `openEndpoints`. Throws when one of the ranges
+ * A policy that allows global addresses (unless `onlyRanges`), the ranges `allowCidrs` and the `openEndpoints`. Throws when one of the ranges
  * is not in CIDR notation.
  */
 export function createAddressPolicy(
   allowCidrs: readonly string[],
   openEndpoints: readonly OpenEndpoint[] = [],
+  { onlyRanges = false }: { onlyRanges?: boolean } = {},
 ): AddressPolicy {
   const allowed = allowCidrs.map(requireCidr);
   return {
@@ -66,7 +67,7 @@ export function createAddressPolicy(
       if (openEndpoints.some((open) => open.address === address && open.port === port)) return true;
       const bytes = parseAddress(address);
       if (bytes === null) return false;
-      return isGlobal(bytes) || allowed.some((range) => contains(range, bytes));
+      return (isGlobal(bytes) && !onlyRanges) || allowed.some((range) => contains(range, bytes));
     },
   };
 }

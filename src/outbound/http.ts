@@ -22,6 +22,8 @@ export interface OutboundHttpOptions {
   readonly allowCidrs: readonly string[];
   /** Private addresses with a port that may be called, by their literal address only. */
   readonly openEndpoints?: readonly OpenEndpoint[];
+  /** Whether only addresses within `allowCidrs` may be called: for calls that are not encrypted. */
+  readonly onlyRanges?: true;
   /** The deadline of a whole call, including its wait for a connection, in milliseconds. */
   readonly timeoutMs: number;
   /** The number of bytes that are read of an answer's body. */
@@ -76,7 +78,7 @@ const reservedHeaders = new Set(['host', 'content-length', 'connection', 'transf
 
 /** Creates the client. Throws when one of `allowCidrs` is not in CIDR notation. */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
-  const policy = createAddressPolicy(options.allowCidrs, options.openEndpoints);
+  const policy = createAddressPolicy(options.allowCidrs, options.openEndpoints, options);
   const resolver = options.resolver ?? createHostResolver();
   const connections = createConnections({ ...options, policy, resolver });
   const underWay = new Set<Promise<OutboundResult>>();

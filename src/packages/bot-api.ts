@@ -1,5 +1,4 @@
-// The API of bots, published as `switchboard/bot`. It imports only files beside it, so that the types of a bot need no other file of
-// the service. At run time there are `defineBot`, `defineAutomation` and the bundled functions; all else is passed as `ctx`.
+// The API of bots, published as `switchboard/bot`. It imports only files beside it, so that the types of a bot need no other file.
 
 import type { ConversationChoice, Current } from './automation-api.ts';
 import type {
@@ -19,6 +18,8 @@ import type {
 import type { HandoffCause, Priority, ReplyOptions } from './rich-replies.ts';
 
 export * from './automation-api.ts';
+export * from './define-channel.ts';
+export type * from './channel-api.ts';
 export type * from './bot-doors.ts';
 export type * from './rich-replies.ts';
 export { basicAuth, hmac, runTools, secret, sha256 } from './bundled-functions.ts';
@@ -68,9 +69,8 @@ export interface Conversation {
   readonly assignee?: { readonly id: number; readonly name: string } | null;
 }
 
-/** A message with options, for `ctx.reply`. */
+/** A message with options, for `ctx.reply`; `content` has 1 to 20,000 characters, and may be left out beside `attachments`. */
 export interface Reply extends ReplyOptions {
-  /** 1 to 20,000 characters; may be left out beside `attachments`. */
   content?: string;
 }
 
@@ -93,7 +93,7 @@ export interface Handoff {
   priority?: Priority;
 }
 
-/** The name, the data and the time of `ctx.schedule`, in the event `schedule`. */
+/** The event `schedule`: what `ctx.schedule` was given. */
 export interface ScheduledEvent extends JsonObject {
   readonly name: string;
   readonly data: unknown;

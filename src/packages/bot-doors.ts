@@ -26,10 +26,12 @@ export interface Attachment extends AttachedFile {
 /** A moment: a Date, or the seconds from now. */
 export type Moment = Date | { inSeconds: number };
 
-/** The result of `secret`. The bot can only pass it on: as a header, or to `hmac` and `basicAuth`. */
+/** The result of `secret`. The bot can only pass it on: as a header, as a part of a URL, or to `hmac` and `basicAuth`. */
 export interface Secret {
   readonly $secret: string;
   readonly prefix: string;
+  /** Stands for the secret in a URL of `ctx.fetch`: `https://api.shop.example/${String(secret('SHOP_KEY'))}/orders`. */
+  toString(): string;
 }
 
 /** The result of `basicAuth`. The bot can only pass it on as a header. */
@@ -47,6 +49,8 @@ export interface FetchOptions {
   headers?: Record<string, string | number | Secret | BasicAuth>;
   /** A text, or a value that is sent as JSON. */
   body?: unknown;
+  /** In place of `body`: a form; a file is one of a public message. `{ document: { file: attachment.id, name: 'a.pdf' } }` */
+  form?: Record<string, string | number | boolean | { file: number; name?: string }>;
 }
 
 /** The answer to a request. Redirects are answers too: they are not followed. */

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 
 /** An endpoint with new deliveries of an account. */
 export interface TouchedEndpoint {
-  kind: 'webhook' | 'bot' | 'automation';
+  kind: 'webhook' | 'bot' | 'automation' | 'channel';
   id: number;
   accountId: number;
   /** Whether they are requested deliveries, beside the live ones. */

@@ -7,7 +7,9 @@ const HookSchema = defineEntity({
     id: p.bigint('number').primary(),
     accountId: p.bigint('number'),
     agentBotId: p.bigint('number'),
-    ownerKind: p.text().$type<'agent_bot' | 'automation'>(),
+    ownerKind: p.text().$type<'agent_bot' | 'automation' | 'channel'>(),
+    /** The inbox of a channel; null for all others. */
+    inboxId: p.bigint('number').nullable(),
     name: p.text(),
     handler: p.text(),
     lastFour: p.text(),
@@ -18,7 +20,7 @@ const HookSchema = defineEntity({
 });
 
 /**
- * A way in for another system: what it sends to the URL is handled by the bot or automation. `handler` names a hook of its plugin,
+ * A way in for another system: what it sends to the URL is handled by the bot, automation or channel. `handler` names a hook of its plugin,
  * `lastFour` are the last characters of the URL.
  */
 export class Hook extends HookSchema.class {

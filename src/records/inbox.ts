@@ -22,6 +22,8 @@ const InboxSchema = defineEntity({
     identifier: p.text(),
     allowedOrigins: p.array().columnType('text[]').$type<string[]>().defaultRaw(`'{}'`),
     agentBotId: p.bigint('number').nullable(),
+    channelId: p.bigint('number').nullable(),
+    pluginId: p.text().nullable(),
     greetingEnabled: p.boolean().default(false),
     greetingMessage: p.text().nullable(),
     enableAutoAssignment: p.boolean().default(false),
@@ -41,7 +43,10 @@ const InboxSchema = defineEntity({
   },
 });
 
-/** A channel's connection to the account; `agentBotId` is its bot. Empty `workingHours` stand for the usual week. */
+/**
+ * A channel's connection to the account; `agentBotId` is its bot. `channelId` is the row of agent_bots that connects it by the plugin
+ * `pluginId`; both null for inboxes without one. Empty `workingHours` stand for the usual week.
+ */
 export class Inbox extends InboxSchema.class {
   static readonly noun = 'Inbox';
 }

@@ -43,7 +43,11 @@ export function speaks(action: Action): boolean {
   return action.type === 'reply' || (action.type === 'handoff' && action.message !== undefined);
 }
 
-type Apply<Type extends Action['type']> = (
+/** Actions of channels, which are applied by channel-actions.ts. */
+type ChannelAction = Extract<Action, { type: 'incoming' | 'status' | 'sent' | 'refused' | 'later' }>;
+type OwnAction = Exclude<Action, ChannelAction>;
+
+type Apply<Type extends OwnAction['type']> = (
   tx: Transaction,
   id: number,
   action: Extract<Action, { type: Type }>,
@@ -57,7 +61,7 @@ const unchanged = {
   customAttributes: undefined,
 };
 
-const verbs: { [Type in Action['type']]: Apply<Type> } = {
+const verbs: { [Type in OwnAction['type']]: Apply<Type> } = {
   reply: (tx, id, action, files) => {
     const { content, content_type: contentType = 'text', content_attributes: contentAttributes = {} } = action;
     const attachments = files.get(action) ?? [];
@@ -137,13 +141,14 @@ export async function applyActions(
   actions: readonly Action[],
   files: ReplyFiles,
 ): Promise<void> {
-  const ordered = actions.toSorted((one, other) => orderOf(one) - orderOf(other));
+  const own = actions.filter((action): action is OwnAction => Object.hasOwn(verbs, action.type));
+  const ordered = own.toSorted((one, other) => orderOf(one) - orderOf(other));
   const aims = ordered.map((action) => aimOf(action, place));
   // In the order of their ids, as all that lock several.
   const foreign = new Set(aims.filter((id) => id !== place.conversationId));
   for (const id of [...foreign].toSorted((one, other) => one - other)) await lockConversation(tx, id);
   for (const [index, action] of ordered.entries()) {
-    const verb = verbs[action.type] as Apply<Action['type']>;
+    const verb = verbs[action.type] as Apply<OwnAction['type']>;
     await verb(tx, aims[index] as number, action, files);
   }
 }

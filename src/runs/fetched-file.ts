@@ -21,9 +21,16 @@ export class FileError extends Error {
   }
 }
 
-/** Gets files by the guarded way out, which keeps bytes; `maxBytes` is its bound on answers. No redirect is followed. */
-export function fetchOutbound(outbound: Pick<OutboundHttp, 'request'>, maxBytes: number): FetchFile {
+/** The guarded ways out, which keep bytes: for https, and for hosts of the operator that are called without encryption. */
+interface WaysOut {
+  secure: Pick<OutboundHttp, 'request'>;
+  plain: Pick<OutboundHttp, 'request'>;
+}
+
+/** Gets files; `maxBytes` is the bound of the ways out on answers. No redirect is followed. */
+export function fetchOutbound({ secure, plain }: WaysOut, maxBytes: number): FetchFile {
   return async ({ url, name }, signal) => {
+    const outbound = URL.parse(url)?.protocol === 'http:' ? plain : secure;
     const result = await outbound.request(url, { method: 'GET', headers: { accept: '*/*' }, signal });
     return { name: name ?? nameIn(url), bytes: bytesOf(result, maxBytes) };
   };

@@ -3,6 +3,7 @@ import { keepHealth } from '../domain/bots/health.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { writeStored } from '../domain/bots/storage.ts';
 import { afterRun, isBlamed, transientDelayMs } from '../deliveries/core/after-run.ts';
+import { retrySchedule } from '../deliveries/core/retry.ts';
 import { maxCausationDepth } from '../deliveries/lanes/enqueue.ts';
 import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import { ApiError } from '../errors.ts';
@@ -13,6 +14,8 @@ import { system, transact, type Actor, type Transaction } from '../events/transa
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import type { ActingIn } from '../domain/conversations/of-place.ts';
 import { applyActions } from './apply-actions.ts';
+import { receive, UnknownMessage } from './channel-actions.ts';
+import { incomingFiles, type IncomingFiles } from './incoming-files.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
 import { actorOf } from './conduct.ts';
 import { FileError } from './fetched-file.ts';
@@ -35,7 +38,7 @@ interface FreeRun extends Run {
 type Verdict = Omit<RunVerdict, 'durationMs'>;
 
 /**
- * Runs plugins that serve no conversation: automations, and bots on events without a conversation. Nobody waits for their
+ * Runs plugins that serve no conversation: automations, bots on events without a conversation, and channels on requests of their hooks. Nobody waits for their
  * answer: a run that fails hands nothing off. Its actions are applied in one transaction, all or none.
  */
 export class FreeRunner {
@@ -73,29 +76,44 @@ export class FreeRunner {
 
   async #conclude(run: FreeRun, settle: Settle): Promise<void> {
     const { input, result } = run;
+    const trouble = troubleOf(run);
+    if (trouble) return this.#tryLater(run, settle, trouble);
     const step = afterRun(result.outcome, input.failures);
-    if (step === 'retry') return this.#retry(run, settle, result.outcome, result.error ?? '');
+    if (step === 'retry') return this.#retry(run, settle, { outcome: result.outcome, detail: result.error ?? '' });
     if (step === 'give up') return this.#fail(run, settle, result.outcome, result.error ?? '');
     const { files: store } = this.#options;
-    const files = await filesOfRun(run, store);
+    const incoming = incomingFiles(run, {
+      openSecret: this.#options.openSecret,
+      isLast: afterRun('attachment_unavailable', input.failures) !== 'retry',
+    });
+    const files = await filesOfRun(run, store, incoming);
     if (files instanceof FileError) {
       const isRetried = afterRun(files.outcome, input.failures) === 'retry';
       return isRetried
-        ? this.#retry(run, settle, files.outcome, files.message)
+        ? this.#retry(run, settle, { outcome: files.outcome, detail: files.message })
         : this.#fail(run, settle, files.outcome, files.message);
     }
     try {
-      await this.#commitEffects(run, settle, files);
+      await this.#commitEffects(run, settle, { files, incoming });
+    } catch (error) {
+      if (!(error instanceof UnknownMessage)) throw error;
+      await this.#retry(run, settle, { outcome: 'unknown_message', detail: error.message });
     } finally {
       await store?.discard(files, input.account.id);
     }
   }
 
-  #commitEffects(run: FreeRun, settle: Settle, files: ReplyFiles): Promise<void> {
+  #commitEffects(
+    run: FreeRun,
+    settle: Settle,
+    { files, incoming }: { files: ReplyFiles; incoming: IncomingFiles },
+  ): Promise<void> {
     const { input, bot, found, result, writes } = run;
     return this.#commit(run, settle, authorOf(found, input.event.depth), async (tx) => {
       keepGoodRun(tx, recordOf(run, result.outcome));
       if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
+      const [inboxId] = found.part === 'channel' ? (found.inboxIds ?? []) : [];
+      if (inboxId !== undefined) await receive(tx, result.actions, { inboxId, files, incoming });
       await applyActions(tx, { conversationId: input.event.conversationId, mayLeave: true }, result.actions, files);
       const requestId = requestIdOf(input);
       if (requestId !== null) await noteConversations(tx, requestId, conversationsIn(result.actions));
@@ -111,10 +129,21 @@ export class FreeRunner {
     });
   }
 
-  #retry(run: FreeRun, settle: Settle, outcome: string, detail: string): Promise<void> {
+  // Nobody sends again what another system has sent: it is tried for as long as a message that is to be sent.
+  #tryLater(run: FreeRun, settle: Settle, { outcome, detail, waitMs }: Trouble): Promise<void> {
+    const scheduled = retrySchedule.channel[run.input.failures];
+    if (scheduled === undefined) return this.#fail(run, settle, outcome, detail);
+    return this.#retry(run, settle, { outcome, detail, delayMs: Math.max(scheduled, waitMs) });
+  }
+
+  #retry(
+    run: FreeRun,
+    settle: Settle,
+    { outcome, detail, delayMs = transientDelayMs }: { outcome: string; detail: string; delayMs?: number },
+  ): Promise<void> {
     return this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, outcome, detail === '' ? undefined : detail), handedOff: false });
-      return { state: 'pending', delayMs: transientDelayMs, errorCode: outcome, detail };
+      return { state: 'pending', delayMs, errorCode: outcome, detail };
     });
   }
 
@@ -194,11 +223,27 @@ function conversationsIn(actions: readonly Action[]): number[] {
   return actions.flatMap((action) => (action as { conversation_id?: number }).conversation_id ?? []);
 }
 
-function actingIn({ bot, isAutomation, inboxIds }: FreeBot): ActingIn {
-  return isAutomation ? { inboxIds } : { botId: bot.id };
+/** Why a request of a hook of a channel could not be handled now. */
+interface Trouble {
+  outcome: string;
+  detail: string;
+  waitMs: number;
+}
+
+function troubleOf({ found, result }: FreeRun): Trouble | null {
+  if (found.part !== 'channel' || result.outcome === 'no_handler') return null;
+  const later = result.actions.find((action) => action.type === 'later');
+  if (later) return { outcome: 'later', detail: later.reason, waitMs: (later.seconds ?? 0) * 1_000 };
+  return result.outcome === 'ok' ? null : { outcome: result.outcome, detail: result.error ?? '', waitMs: 0 };
+}
+
+function actingIn({ bot, part, inboxIds }: FreeBot): ActingIn {
+  return part === 'bot' ? { botId: bot.id } : { inboxIds };
 }
 
 /** The author of what a run does; `depth` is that of the event it was called for. */
-function authorOf({ bot, isAutomation, inboxIds }: FreeBot, depth: number): Actor {
-  return isAutomation ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
+function authorOf({ bot, part, inboxIds }: FreeBot, depth: number): Actor {
+  // A channel writes nothing itself: it brings in what customers write.
+  if (part === 'channel') return { ...system, depth };
+  return part === 'automation' ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
 }

@@ -41,7 +41,7 @@ export async function repeat(
     ...repeater,
     owner,
     event: event.body,
-    handler: event.name,
+    handler: event.body['event'] === 'send' ? 'send' : event.name,
     config,
     seed,
     now,

@@ -6,7 +6,8 @@ import { Semaphore } from './semaphore.ts';
 import type { Sql } from '../postgres/sql.ts';
 import type { Attachment } from '../records/messages/attachment.ts';
 import type { Action } from '../sandbox/run.ts';
-import { FileError, type FetchFile, type SentFile } from './fetched-file.ts';
+import { FileError, nameIn, type FetchFile, type SentFile } from './fetched-file.ts';
+import type { IncomingFiles } from './incoming-files.ts';
 import type { Run } from './run.ts';
 
 /** The files of replies that are stored and belong to no message yet, by the action that sends them. */
@@ -37,7 +38,7 @@ const filesAtOnce = 4;
 /** The time for all files of a run together. */
 const patienceMs = 30_000;
 
-/** Stores the files that bots send, before their replies are committed: no transaction waits for another host. */
+/** Stores the files that bots send, and that channels bring in, before their messages are committed: no transaction waits for another host. */
 export class ReplyFileStore {
   readonly #options: ReplyFileOptions;
   readonly #places = new Semaphore(filesAtOnce);
@@ -46,21 +47,25 @@ export class ReplyFileStore {
     this.#options = options;
   }
 
-  /** Stores the files of a run's replies: all of them, or none. Errors: FileError. */
-  async keep(actions: readonly Action[], place: FilePlace): Promise<ReplyFiles> {
+  /**
+   * Stores the files of a run's messages: of replies all of them, or none; of customers' messages those that can be had. Errors:
+   * FileError.
+   */
+  async keep(actions: readonly Action[], place: FilePlace, incoming?: IncomingFiles): Promise<ReplyFiles> {
     const kept = new Map<Action, Attachment[]>();
     const budget = { bytes: this.#options.runBytes };
     const signal = AbortSignal.timeout(patienceMs);
     try {
       for (const [index, action] of actions.entries()) {
-        if (action.type !== 'reply' || !action.attachments) continue;
+        if ((action.type !== 'reply' && action.type !== 'incoming') || !action.attachments) continue;
         checkNumber(action.attachments, this.#options.store.bounds, `Action ${index + 1}`);
         const files: Attachment[] = [];
         kept.set(action, files);
-        for (const [at, file] of action.attachments.entries()) {
+        const keepOne = (file: ReplyFile, at: number): Promise<Attachment> => {
           const label = `Action ${index + 1}, file ${at + 1}`;
-          files.push(await this.#places.use(() => this.#keepOne(file, place, { budget, signal, label })));
-        }
+          return this.#places.use(() => this.#keepOne(file, place, { budget, signal, label }));
+        };
+        await keepEach(action, files, { incoming, keepOne });
       }
     } catch (error) {
       await this.discard(kept, place.accountId);
@@ -113,17 +118,58 @@ export class ReplyFileStore {
   }
 }
 
-/** Stores the files of a run's replies, before the transaction of its effects; the run gives up its place meanwhile. */
+type Incoming = Extract<Action, { type: 'incoming' }>;
+
+interface Keeping {
+  incoming: IncomingFiles | undefined;
+  keepOne: (file: ReplyFile, at: number) => Promise<Attachment>;
+}
+
+async function keepEach(
+  action: Incoming | Extract<Action, { type: 'reply' }>,
+  files: Attachment[],
+  keeping: Keeping,
+): Promise<void> {
+  for (const [at, file] of (action.attachments ?? []).entries()) {
+    const kept =
+      action.type === 'reply' ? await keeping.keepOne(file, at) : await keepIfThere({ action, file, at }, keeping);
+    if (kept) files.push(kept);
+  }
+}
+
+// The message of a customer comes in without a file that cannot be had.
+async function keepIfThere(
+  { action, file, at }: { action: Incoming; file: { url?: string; file_name?: string }; at: number },
+  { incoming, keepOne }: Keeping,
+): Promise<Attachment | null> {
+  if (!incoming || file.url === undefined) return null;
+  const url = incoming.openUrl(file.url);
+  const name = file.file_name ?? nameIn(url);
+  try {
+    return await keepOne({ url, name }, at);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    if (error.outcome === 'attachment_unavailable' && !incoming.isLast) throw error;
+    const why = error.message.replace(/^Action \d+, file \d+: /, '');
+    incoming.missing.set(action, [...(incoming.missing.get(action) ?? []), { name, why }]);
+    return null;
+  }
+}
+
+/** Stores the files of a run's messages, before the transaction of its effects; the run gives up its place meanwhile. */
 export async function filesOfRun(
   { input, bot, result }: Pick<Run, 'input' | 'bot' | 'result'>,
   store: Pick<ReplyFileStore, 'keep'> | undefined,
+  incoming?: IncomingFiles,
 ): Promise<ReplyFiles | FileError> {
-  if (!result.actions.some((action) => action.type === 'reply' && action.attachments)) return new Map();
+  const hasFiles = (action: Action): boolean =>
+    (action.type === 'reply' || action.type === 'incoming') && action.attachments !== undefined;
+  if (!result.actions.some(hasFiles)) return new Map();
   if (!store) return new FileError('attachment_failed', 'This service stores no files of bots');
   const goOn = input.onWait?.();
   const place = { accountId: input.account.id, botId: bot.id, conversationId: input.event.conversationId };
   try {
-    return await store.keep(result.actions, place);
+    return await store.keep(result.actions, place, incoming);
   } catch (error) {
     if (error instanceof FileError) return error;
     throw error;
@@ -132,7 +178,7 @@ export async function filesOfRun(
   }
 }
 
-function checkNumber(files: readonly ReplyFile[], { perMessage }: AttachmentBounds, label: string): void {
+function checkNumber(files: readonly unknown[], { perMessage }: AttachmentBounds, label: string): void {
   if (files.length > perMessage)
     throw new FileError('attachment_failed', `${label}: A message may have ${perMessage} files`);
 }

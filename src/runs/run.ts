@@ -6,7 +6,9 @@ import type { Clock, Random } from '../lib/ports.ts';
 import { findFitting } from './fitting-plugin.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import { judgeActions } from '../sandbox/parent/action-batch.ts';
-import type { Permissions, RunResult, Sandbox } from '../sandbox/run.ts';
+import { noPermissions, type Permissions, type RunResult, type Sandbox } from '../sandbox/run.ts';
+import type { Manifest } from '../packages/manifest/manifest.ts';
+import { permissionsWith } from '../packages/manifest/setting-hosts.ts';
 import type { Author } from './doors/customers.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
 import { readHistory, type ReadMessages } from './history.ts';
@@ -27,6 +29,8 @@ export interface BotEvent {
   /** The event's body as JSON text. */
   body: string;
   attempt: number;
+  /** The handler, where it has another name than the event. */
+  handler?: string;
   /** The author of what its run does, where it has no conversation. */
   author?: Author;
   /** Earlier attempts that ended with a result. */
@@ -41,6 +45,8 @@ export interface Run {
   bot: BotToRun;
   pack: InstalledPlugin | null;
   config: Record<string, unknown>;
+  /** The manifest's, with the hosts that the settings name. */
+  permissions: Permissions;
   seed: number;
   clock: Date;
   /** Values that it stored, to be written with its actions. */
@@ -78,19 +84,21 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const now = clock.now();
   const nothing = { writes: [], forwards: false, health: undefined, tokens: noTokens };
   const base = { input, bot, pack, seed, clock: now, ...nothing };
-  if (!pack) return { ...base, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
-  if (problems.length > 0) return { ...base, config, result: unloaded(problems.join('; ')) };
-  const { kind, limits, permissions } = pack.manifest;
+  const without = { ...base, permissions: noPermissions };
+  if (!pack) return { ...without, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
+  if (problems.length > 0) return { ...without, config, result: unloaded(problems.join('; ')) };
+  const { kind, limits } = pack.manifest;
+  const permissions = permissionsWith(pack.manifest.permissions, config);
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
   const event = JSON.parse(input.body) as unknown;
   const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now, config }), ports.doors ?? {});
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
-    kind,
+    kind: shareOf(kind),
     bundle: pack.bundle,
     event,
-    handler: input.event.name,
+    handler: handlerOf(input),
     config,
     seed,
     now: now.getTime(),
@@ -111,6 +119,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   return {
     ...base,
     config,
+    permissions,
     writes: doors.writes,
     forwards: doors.forwards,
     health: doors.health,
@@ -119,10 +128,21 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   };
 }
 
+// Channels share the places of automations: no flood of theirs takes those of bots.
+function shareOf(kind: Manifest['kind']): 'bot' | 'automation' {
+  return kind === 'bot' ? kind : 'automation';
+}
+
+function handlerOf({ handler, event }: BotEvent): string {
+  return handler ?? event.name;
+}
+
 /** Returns a run that was refused before it began. */
 export function refusedRun({ clock }: Pick<RunPorts, 'clock'>, input: BotEvent, bot: BotToRun): Run {
   const nothing = { writes: [], forwards: false, health: undefined, tokens: noTokens };
-  return { input, bot, pack: null, config: {}, seed: 0, clock: clock.now(), ...nothing, result: unloaded('') };
+  const permissions = noPermissions;
+  const base = { input, bot, pack: null, config: {}, permissions, seed: 0, clock: clock.now() };
+  return { ...base, ...nothing, result: unloaded('') };
 }
 
 interface DoorVisit {
@@ -193,7 +213,7 @@ function messagesIn({ event, body }: BotEvent, { calls }: RunResult): number[] {
 
 /** Returns the record of a run; `error` replaces the sandbox's own if a failure followed the run. */
 export function recordOf(
-  { input, bot, pack, config, seed, clock, tokens, result }: Run,
+  { input, bot, pack, config, permissions, seed, clock, tokens, result }: Run,
   outcome: string,
   error?: string,
 ): BotRun {
@@ -211,7 +231,7 @@ export function recordOf(
     pluginVersion: pack?.manifest.version ?? '',
     bundleHash: pack?.bundle.hash ?? '',
     config,
-    permissions: pack?.manifest.permissions ?? null,
+    permissions: pack ? permissions : null,
     limits: pack?.manifest.limits ?? null,
     seed,
     clock,

@@ -44,7 +44,12 @@ export interface Permissions {
   receive_own: boolean;
   /** `maxBytes`: keys and values of each conversation, each contact, each account. */
   storage: { scopes: readonly StorageScope[]; maxBytes: number } | null;
-  network: { hosts: readonly string[]; methods: readonly FetchMethod[] } | null;
+  network: {
+    hosts: readonly string[];
+    methods: readonly FetchMethod[];
+    /** Hosts, of those, that may be called without encryption. */
+    plainHosts?: readonly string[];
+  } | null;
   secrets: readonly SecretGrant[];
   llm: boolean;
   kb: boolean;
@@ -58,6 +63,8 @@ export interface Permissions {
   conversations?: 'write';
   /** The bot may call the tools of its settings; not granted when absent. */
   tools?: boolean;
+  /** The plugin connects an inbox with another system: it brings in messages of customers, and sends them what is written; not granted when absent. */
+  channel?: boolean;
   /** The bot may name the `cause` of a handoff; not granted when absent. */
   handoff_cause?: boolean;
 }

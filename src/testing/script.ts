@@ -36,7 +36,8 @@ export class Script {
     return unexpected;
   }
 
-  readonly send: SendRequest = async ({ url, method, headers, body = null }) => {
+  readonly send: SendRequest = async ({ url, method, headers, body: sent = null }) => {
+    const body = sent === null ? null : sent.toString();
     const request = { url, method, headers: { ...headers }, body };
     this.requests.push(request);
     const scripted = this.#fetch.find((one) => fits(one, request));

@@ -20,6 +20,9 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
     ['npm run demo', 'test/boot/demo.test.ts plays it'],
     ['npm ci && npm test', 'is the suite itself'],
   ],
+  'docs/channels.md': [
+    ['curl "https://api.telegram.org', 'test/runs/telegram.test.ts sets the webhook of a stand-in of Telegram'],
+  ],
   'docs/hooks.md': [
     ['call $API/hooks', 'test/api/accounts/hooks.test.ts creates hooks so'],
     ['npx switchboard trigger hook', 'test/cli/hook-commands.test.ts sends samples so'],

@@ -6,6 +6,7 @@ import { wakeDueSnoozes } from '../../src/domain/conversations/deadlines/snoozes
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { foundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
+import { ChannelRunner } from '../../src/runs/channel-runner.ts';
 import { FreeRunner } from '../../src/runs/free-runner.ts';
 import type { Action, Sandbox } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
@@ -297,7 +298,15 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
   const running = { database, storageBytes: 1e6, plugins, ...ports, log, sandbox };
   const [botRunner, freeRunner] = [new BotRunner(running), new FreeRunner(running)];
   const forward = () => Promise.reject(new Error('The bot forwards nothing'));
-  const deliver = toPlugin({ database, holdAttempts, log, botRunner, freeRunner, forward });
+  const deliver = toPlugin({
+    database,
+    holdAttempts,
+    log,
+    botRunner,
+    freeRunner,
+    channelRunner: new ChannelRunner(running),
+    forward,
+  });
   return async () => {
     const due = { id: bot!.id, accountId: 1, isProven: null, circuit: 'closed', rate: null } as const;
     const bounds = {

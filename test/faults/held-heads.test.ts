@@ -84,8 +84,9 @@ describe("a system bot's open circuit", () => {
           return { finished: bench.resultOf(claimed), outcome: 'delivered' };
         },
         automation: () => Promise.reject(new Error('There is no automation')),
+        channel: () => Promise.reject(new Error('There is no channel')),
       },
-      inFlight: { webhook: 64, bot: 64, automation: 1 },
+      inFlight: { webhook: 64, bot: 64, automation: 1, channel: 1 },
       endpointInFlight: 8,
       resent: { inFlight: 8, endpointInFlight: 8 },
       leaseSeconds: 30,

@@ -4,6 +4,7 @@ import { toPlugin } from '../../src/engine/send/to-plugin.ts';
 import { systemClock, systemRandom } from '../../src/lib/ports.ts';
 import { foundWithBot } from '../../src/records/bots/bot-to-run.ts';
 import { BotRunner } from '../../src/runs/bot-runner.ts';
+import { ChannelRunner } from '../../src/runs/channel-runner.ts';
 import { FreeRunner } from '../../src/runs/free-runner.ts';
 import type { RunResult } from '../../src/sandbox/run.ts';
 import { openConversation, pluginRootOf, serveInboxes } from '../faults/plugins.ts';
@@ -78,6 +79,7 @@ describe('a run', () => {
       log,
       botRunner: new BotRunner(running),
       freeRunner: new FreeRunner(running),
+      channelRunner: new ChannelRunner(running),
       forward: () => Promise.reject(new Error('The bot forwards nothing')),
     });
     await app.events();

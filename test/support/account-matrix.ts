@@ -27,6 +27,7 @@ export const accountMatrix = `
   GET    conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
   PATCH  conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
   PATCH  conversations/:conversation_id/messages/:message_id#content  200  403 403  403 403 403   404  404  404   401  401  401 401
+  POST   conversations/:conversation_id/messages/:message_id/retry  200  200 200  403 403 403   404  404  404   401  401  401 401
   DELETE conversations/:conversation_id/messages/:message_id      200  200 200  403 403 403   404  404  404   401  401  401 401
   GET    contacts                                                 200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    contacts/search                                          200  200 200  200 403 403   404  404  404   401  401  401 401

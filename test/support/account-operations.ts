@@ -132,7 +132,13 @@ export const accountOperations: Record<string, Prepare> = {
   'GET hooks': nothing,
   'GET hooks/:id': ({ hook }) => ({ at: { id: hook } }),
   'POST hooks': async ({ maker }) => ({
-    body: { name: maker.text('hook'), agent_bot_id: await maker.hookedBot(), automation_id: null, handler: 'open' },
+    body: {
+      name: maker.text('hook'),
+      agent_bot_id: await maker.hookedBot(),
+      automation_id: null,
+      inbox_id: null,
+      handler: 'open',
+    },
   }),
   'DELETE hooks/:id': on(newHook),
   'POST hooks/:id/rotate': on(newHook),

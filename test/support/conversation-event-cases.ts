@@ -173,6 +173,9 @@ export const conversationEvents: Record<string, EventCase[]> = {
       again: 'nothing',
     },
   ],
+  'POST conversations/:conversation_id/messages/:message_id/retry': [
+    { says: ['message_updated > webhook'], again: 'refused' },
+  ],
   'DELETE conversations/:conversation_id/messages/:message_id': [
     { says: ['message_updated > webhook bot', 'message_deleted > webhook'], again: 'nothing' },
   ],

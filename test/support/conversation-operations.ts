@@ -18,6 +18,14 @@ async function onMessage(home: Tenant): Promise<Request> {
   return { at: { conversation_id: conversationId, message_id: await home.maker.message(conversationId) } };
 }
 
+async function onFailedMessage({ maker, member, team }: Tenant): Promise<Request> {
+  const inbox = await maker.inbox({ members: [member], channel: { type: 'plugin', plugin_id: 'telegram' } });
+  const conversationId = await maker.conversation(inbox, { team_id: team });
+  const messageId = await maker.message(conversationId, { message_type: 'outgoing' });
+  await maker.call('PATCH', `conversations/${conversationId}/messages/${messageId}`, { status: 'failed' });
+  return { at: { conversation_id: conversationId, message_id: messageId } };
+}
+
 function say(message: object): Prepare {
   return async (home) => ({
     at: { conversation_id: await open(home) },
@@ -78,6 +86,7 @@ export const conversationOperations: Record<string, Prepare> = {
     ...(await onMessage(home)),
     body: { content: home.maker.text('message') },
   }),
+  'POST conversations/:conversation_id/messages/:message_id/retry': onFailedMessage,
   'DELETE conversations/:conversation_id/messages/:message_id': onMessage,
 
   'GET contacts': () => ({ query: 'include_contact_inboxes=true' }),

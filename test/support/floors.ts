@@ -29,7 +29,7 @@ const innerFloors: Readonly<Record<string, Floors>> = {
     ['small-rows.ts', 'attachments'],
     ['conversations'],
     ['articles', 'bots', 'contacts', 'hooks', 'labels', 'people', '*.ts'],
-    ['inboxes', 'widget', 'endpoints'],
+    ['inboxes', 'widget', 'endpoints', 'channels'],
     ['platform', 'imports'],
   ],
 };

@@ -233,6 +233,7 @@ export interface Operations {
   'POST contacts/filter': { body: 'requests/contact.filter'; query: 'requests/contact.filter.query'; reply: 'resources/contact-list' };
   'POST conversations': { body: 'requests/conversation.create'; reply: 'resources/conversation' };
   'POST conversations/:conversation_id/messages': { body: 'requests/message.create'; reply: 'resources/message' };
+  'POST conversations/:conversation_id/messages/:message_id/retry': { reply: 'resources/message' };
   'POST conversations/:id/agent_bot': { body: 'requests/conversation.set-agent-bot'; reply: 'resources/conversation-agent-bot' };
   'POST conversations/:id/assignments': { body: 'requests/conversation.assign'; reply: 'resources/conversation' };
   'POST conversations/:id/custom_attributes': { body: 'requests/conversation.set-custom-attributes'; reply: 'resources/conversation' };

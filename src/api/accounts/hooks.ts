@@ -1,4 +1,12 @@
-import { createHook, deleteHook, listHooks, readHook, rotateHook, type HookOwner } from '../../domain/hooks/hooks.ts';
+import {
+  createHook,
+  deleteHook,
+  listHooks,
+  ownerInInbox,
+  readHook,
+  rotateHook,
+  type HookOwner,
+} from '../../domain/hooks/hooks.ts';
 import {
   listHookRequests,
   readHandling,
@@ -8,6 +16,7 @@ import {
 } from '../../domain/hooks/requests.ts';
 import { handleAgain } from '../../domain/endpoints/requested-deliveries.ts';
 import { invalid } from '../../errors.ts';
+import type { Transaction } from '../../events/transaction.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import type { Services } from '../../http/route/call.ts';
 import { newToken } from '../../lib/secrets/tokens.ts';
@@ -28,6 +37,7 @@ function presentHook({ publicUrl }: Pick<Services, 'publicUrl'>, hook: Hook, tok
     name: hook.name,
     agent_bot_id: hook.ownerKind === 'agent_bot' ? hook.agentBotId : null,
     automation_id: hook.ownerKind === 'automation' ? hook.agentBotId : null,
+    inbox_id: hook.inboxId ?? null,
     handler: hook.handler,
     url: `${publicUrl()}/hooks/${token ?? `…${hook.lastFour}`}`,
     last_received_at: unixSecondsOrNull(hook.lastReceivedAt ?? null),
@@ -36,13 +46,21 @@ function presentHook({ publicUrl }: Pick<Services, 'publicUrl'>, hook: Hook, tok
   };
 }
 
-function ownerOf({
-  agent_bot_id: bot = null,
-  automation_id: automation = null,
-}: Shape<'requests/hook.create'>): HookOwner {
+const ownerFields = ['inbox_id', 'automation_id', 'agent_bot_id'] as const;
+
+async function findOwner(tx: Transaction, body: Shape<'requests/hook.create'>): Promise<HookOwner> {
+  const { inbox_id: inbox = null, automation_id: automation = null, agent_bot_id: bot = null } = body;
+  if (inbox !== null) return ownerInInbox(tx, inbox);
   if (automation !== null) return { kind: 'automation', id: automation };
   if (bot !== null) return { kind: 'agent_bot', id: bot };
-  throw invalid('/agent_bot_id', 'required', 'agent_bot_id or automation_id must be given');
+  throw invalid('/agent_bot_id', 'required', 'One of agent_bot_id, automation_id and inbox_id must be given');
+}
+
+// After the owner was found: what the account does not have is not there.
+function checkOneOwner(body: Shape<'requests/hook.create'>): void {
+  const [, second] = ownerFields.filter((field) => typeof body[field] === 'number');
+  if (second === undefined) return;
+  throw invalid(`/${second}`, 'one', 'Only one of agent_bot_id, automation_id and inbox_id can be given');
 }
 
 function presentRequest(request: HookRequestRow): Shape<'resources/hook-request'> {
@@ -87,9 +105,8 @@ export const hookRoutes = [
       const token = newToken('hook', services.random);
       const { name, handler } = body;
       const hook = await transact(async (tx) => {
-        const created = await createHook(tx, { name, handler, token, owner: ownerOf(body) });
-        if (typeof body.agent_bot_id === 'number' && typeof body.automation_id === 'number')
-          throw invalid('/automation_id', 'one', 'Only one of agent_bot_id and automation_id can be given');
+        const created = await createHook(tx, { name, handler, token, owner: await findOwner(tx, body) });
+        checkOneOwner(body);
         return created;
       });
       return presentHook(services, hook, token);

@@ -8,21 +8,38 @@ import {
   updateInbox,
   type InboxSettings,
 } from '../../domain/inboxes/inboxes.ts';
+import {
+  createChannelInbox,
+  findChannels,
+  pluginChannel,
+  updateChannelOf,
+} from '../../domain/inboxes/channel-inboxes.ts';
+import { findUnmetNeeds } from '../../domain/bots/unmet-needs.ts';
 import { weekOf } from '../../domain/conversations/deadlines/working-hours.ts';
 import type { Inbox, WorkingDay } from '../../records/inbox.ts';
 import { invalid } from '../../errors.ts';
+import type { Actor } from '../../events/transaction.ts';
 import { doors } from '../../http/route/admission/doors.ts';
+import type { Services } from '../../http/route/call.ts';
+import { newToken } from '../../lib/secrets/tokens.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { newIdentitySecret } from '../public/identity-proof.ts';
 import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { presentWhole } from '../page.ts';
 import { unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
+import { presentOwnBot } from './bots/agent-bot-records.ts';
 import { inboxMemberRoutes, presentAgents } from './people/inbox-members.ts';
 
 const base = '/api/v1/accounts/:account_id/inboxes';
 const usualChannel = 'Channel::Api';
 
-function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
+/** A channel as the record of its inbox shows it. */
+type ChannelRecord = Pick<Shape<'resources/inbox'>, 'hook_url' | 'channel'>;
+
+const noChannel: ChannelRecord = { hook_url: null, channel: null };
+
+function present(inbox: Inbox, channel: ChannelRecord): Shape<'resources/inbox'> {
   return {
     id: inbox.id,
     account_id: inbox.accountId,
@@ -42,15 +59,49 @@ function presentInbox(inbox: Inbox): Shape<'resources/inbox'> {
     csat_survey_enabled: inbox.csatSurveyEnabled,
     avatar_url: inbox.avatarUrl ?? null,
     agent_bot_id: inbox.agentBotId ?? null,
+    plugin_id: inbox.pluginId ?? null,
+    ...channel,
     created_at: unixSeconds(inbox.createdAt),
     updated_at: unixSeconds(inbox.updatedAt),
   };
 }
 
+type Reader = Pick<Actor, 'role'>;
+type Links = Pick<Services, 'publicUrl'>;
+
+async function presentAll(
+  sql: Sql,
+  { publicUrl }: Links,
+  { reader, inboxes }: { reader: Reader; inboxes: readonly Inbox[] },
+): Promise<Shape<'resources/inbox'>[]> {
+  const channels = await findChannels(sql, inboxes);
+  const needs = await findUnmetNeeds(
+    sql,
+    [...channels.values()].map(({ bot }) => bot),
+  );
+  return inboxes.map((inbox) => {
+    const found = channels.get(inbox.id);
+    if (!found) return present(inbox, noChannel);
+    const { health, missing_secrets } = presentOwnBot(found.bot, { unmet: needs.get(found.bot.id) });
+    const config = reader.role === 'administrator' ? found.bot.config : {};
+    const url = found.lastFour === null ? null : `${publicUrl()}/hooks/…${found.lastFour}`;
+    return present(inbox, { hook_url: url, channel: { config, health, missing_secrets } });
+  });
+}
+
+async function presentInbox(
+  sql: Sql,
+  links: Links,
+  { reader, inbox }: { reader: Reader; inbox: Inbox },
+): Promise<Shape<'resources/inbox'>> {
+  const [record] = await presentAll(sql, links, { reader, inboxes: [inbox] });
+  return record as Shape<'resources/inbox'>;
+}
+
 type NewInbox = Shape<'requests/inbox.create'>;
 
 // Names in Chatwoot's clients for the channels that they can create.
-const channelNames: Record<NonNullable<NewInbox['channel']>['type'], NonNullable<NewInbox['channel_type']>> = {
+const channelNames: Record<NonNullable<NonNullable<NewInbox['channel']>['type']>, string> = {
   web_widget: 'Channel::WebWidget',
   api: 'Channel::Api',
   email: 'Channel::Email',
@@ -58,10 +109,12 @@ const channelNames: Record<NonNullable<NewInbox['channel']>['type'], NonNullable
   telegram: 'Channel::Telegram',
   whatsapp: 'Channel::Whatsapp',
   sms: 'Channel::Sms',
+  plugin: pluginChannel,
 };
 
 function readChannel({ channel, channel_type: channelType }: NewInbox): string {
-  const named = channel && channelNames[channel.type];
+  if (channel && channel.type === undefined) throw invalid('/channel/type', 'required', '`channel.type` is missing');
+  const named = channel?.type && channelNames[channel.type];
   if (named && channelType && named !== channelType) {
     throw invalid('/channel/type', 'contradiction', '`channel.type` and `channel_type` name different channels');
   }
@@ -109,38 +162,50 @@ export const inboxRoutes = [
   doors.account(
     ['GET', base, 'List inboxes'],
     { reply: 'resources/inbox-list', role: 'agent' },
-    async ({ sql, account, actor }) => presentWhole(await listInboxes(sql, account.id, actor), presentInbox),
+    async ({ sql, services, account, actor }) => {
+      const inboxes = await listInboxes(sql, account.id, actor);
+      return presentWhole(await presentAll(sql, services, { reader: actor, inboxes }), (record) => record);
+    },
   ),
   doors.account(
     ['GET', `${base}/:id`, 'Get an inbox'],
     { reply: 'resources/inbox', record: true, role: 'agent' },
-    async ({ sql, account, actor, params }) => presentInbox(await readInbox(sql, account.id, actor, params.id)),
+    async ({ sql, services, account, actor, params }) =>
+      presentInbox(sql, services, { reader: actor, inbox: await readInbox(sql, account.id, actor, params.id) }),
   ),
   doors.account(
     ['POST', base, 'Create an inbox'],
-    { body: 'requests/inbox.create', reply: 'resources/inbox', role: 'administrator', status: 201 },
-    async ({ services, body, transact }) => {
+    { body: 'requests/inbox.create', largeBody: true, reply: 'resources/inbox', role: 'administrator', status: 201 },
+    async ({ sql, services, actor, body, transact }) => {
       const channelType = readChannel(body);
-      const identifier = services.random.uuid();
-      const inbox = await transact(({ sql, account, now }) =>
-        createInbox(sql, {
-          accountId: account.id,
-          name: body.name,
-          channelType,
-          identifier,
-          agentBotId: null,
-          now,
-          settings: readSettings(body),
-        }),
+      const common = { name: body.name, identifier: services.random.uuid(), settings: readSettings(body) };
+      if (channelType === pluginChannel) {
+        const token = newToken('hook', services.random);
+        const { plugin_id: pluginId = '', config, secrets } = body.channel ?? {};
+        const settings = { config, secrets };
+        const made = await transact((tx) =>
+          createChannelInbox(tx, services, { ...common, ...settings, pluginId, token }),
+        );
+        const record = await presentInbox(sql, services, { reader: actor, inbox: made });
+        return { ...record, hook_url: `${services.publicUrl()}/hooks/${token}` };
+      }
+      const inbox = await transact(({ sql: own, account, now }) =>
+        createInbox(own, { ...common, accountId: account.id, channelType, agentBotId: null, now }),
       );
-      return presentInbox(inbox);
+      return present(inbox, noChannel);
     },
   ),
   doors.account(
     ['PATCH', `${base}/:id`, 'Update an inbox'],
-    { body: 'requests/inbox.update', reply: 'resources/inbox', role: 'administrator' },
-    async ({ params, body, transact }) =>
-      presentInbox(await transact((tx) => updateInbox(tx, params.id, readSettings(body)))),
+    { body: 'requests/inbox.update', largeBody: true, reply: 'resources/inbox', role: 'administrator' },
+    async ({ sql, services, actor, params, body, transact }) => {
+      const inbox = await transact(async (tx) => {
+        const { config, secrets } = body.channel ?? {};
+        if (config || secrets) await updateChannelOf(tx, services, params.id, { config, secrets });
+        return updateInbox(tx, params.id, readSettings(body));
+      });
+      return presentInbox(sql, services, { reader: actor, inbox });
+    },
   ),
   doors.account(
     ['POST', `${base}/:id/rotate_identity_secret`, 'Rotate the identity secret of an inbox'],
@@ -149,11 +214,11 @@ export const inboxRoutes = [
       role: 'administrator',
       description: 'The secret is answered this once. For 24 hours `identifier_hash` by the one before counts too.',
     },
-    async ({ services, params, transact }) => {
+    async ({ sql, services, actor, params, transact }) => {
       const secret = newIdentitySecret(services.random);
       const sealed = services.secretBox.seal(secret);
       const inbox = await transact((tx) => rotateIdentitySecret(tx, params.id, sealed));
-      return { ...presentInbox(inbox), identity_secret: secret };
+      return { ...(await presentInbox(sql, services, { reader: actor, inbox })), identity_secret: secret };
     },
   ),
   doors.account(

@@ -107,6 +107,8 @@ export interface Mechanisms {
   readonly botOutbound: OutboundHttp;
   /** Gets the files that bots send. */
   readonly fileOutbound: OutboundHttp;
+  /** The way out for requests and files of channels that are not encrypted: within OUTBOUND_ALLOW_CIDRS only. */
+  readonly plainOutbound: OutboundHttp;
   /** Asks models, at servers of accounts by a guarded way out. */
   readonly models: ModelClient;
   /** The identity provider that signs people in; null without one. */
@@ -198,7 +200,7 @@ function providerOf(
 function createWaysOut(
   config: Config,
   gate: OutboundGate,
-): Pick<Mechanisms, 'outbound' | 'botOutbound' | 'fileOutbound'> {
+): Pick<Mechanisms, 'outbound' | 'botOutbound' | 'fileOutbound' | 'plainOutbound'> {
   const { outboundAllowCidrs: allowCidrs, botFetchTimeoutMs: timeoutMs } = config;
   return {
     outbound: createOutboundHttp({
@@ -214,6 +216,15 @@ function createWaysOut(
       allowCidrs,
       timeoutMs,
       maxResponseBytes: config.botFetchMaxBytes,
+      connectionsPerOrigin: botConnectionsPerOrigin,
+    }),
+    plainOutbound: createOutboundHttp({
+      gate,
+      allowCidrs,
+      onlyRanges: true,
+      timeoutMs,
+      maxResponseBytes: config.attachmentBytes,
+      keepsBytes: true,
       connectionsPerOrigin: botConnectionsPerOrigin,
     }),
     fileOutbound: createOutboundHttp({

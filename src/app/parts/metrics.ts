@@ -68,7 +68,7 @@ export class Metrics {
     const { version } = packageJson;
     this.#gauge(this.#own, 'build_info', 'The release of this process.', ['version']).set({ version }, 1);
     // A rate of a counter misses the step from nothing to its first value.
-    for (const kind of ['webhook', 'bot', 'automation'])
+    for (const kind of ['webhook', 'bot', 'automation', 'channel'])
       for (const result of ['delivered', 'failed', 'unanswered', 'skipped', 'defect'])
         this.#attempts.inc({ kind, result }, 0);
     for (const state of ['delivered', 'exhausted', 'cancelled']) this.#ended.inc({ state }, 0);

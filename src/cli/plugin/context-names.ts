@@ -8,7 +8,14 @@ export interface ContextParameter {
   path: string;
 }
 
-const contexts = ['Context', 'MessageContext', 'ConversationContext', 'ScheduleContext', 'AutomationContext'];
+const contexts = [
+  'Context',
+  'MessageContext',
+  'ConversationContext',
+  'ScheduleContext',
+  'AutomationContext',
+  'ChannelContext',
+];
 
 /** The parameters of a file that hold `ctx` by their type, or by the name `ctx` where they have none. */
 export function contextParametersOf(tree: SyntaxTree): ContextParameter[] {

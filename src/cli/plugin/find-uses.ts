@@ -33,7 +33,7 @@ export function findUses(trees: readonly SyntaxTree[]): Uses {
     readSecrets(tree, uses);
     readMakersOfCode(tree, uses);
   }
-  uses.blindSpots.sort((one, other) => one.line - other.line);
+  uses.blindSpots.sort(({ finding: one }, { finding: other }) => one.line - other.line);
   return uses;
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PackageFiles } from '../../packages/files.ts';
+import { isSetting } from '../../packages/manifest/setting-hosts.ts';
 import type { ReadPackage } from '../../packages/read/read.ts';
 import { compareUses, type Finding } from './compare-uses.ts';
 import { textOf } from './constants.ts';
@@ -15,7 +16,11 @@ export function lookAtCode(
   const read = readTrees(directory, manifest.main);
   if (!Array.isArray(read)) return [read];
   const uses = findUses(read);
-  return [...compareUses(uses, manifest.permissions, manifestText), ...uses.blindSpots];
+  // Accounts choose the hosts that settings name.
+  const isChosen = manifest.permissions.network?.hosts.some(isSetting) ?? false;
+  const blindSpots = uses.blindSpots.filter(({ hidden }) => !(isChosen && hidden === 'hosts'));
+  const found = compareUses(uses, manifest.permissions, manifestText);
+  return [...found, ...blindSpots.map(({ finding }) => finding)];
 }
 
 /** Parses the main file and its imports, by the rules of the service's reader; returns a warning if that fails. */

@@ -33,10 +33,16 @@ export interface Use extends Needed {
   line: number;
 }
 
+/** A place where the needed permission cannot be seen. */
+export interface BlindSpot {
+  finding: Finding;
+  hidden: Permission | 'all';
+}
+
 /** The permissions that the code of a package needs, and the places where that cannot be seen. */
 export class Uses {
   readonly found: Use[] = [];
-  readonly blindSpots: Finding[] = [];
+  readonly blindSpots: BlindSpot[] = [];
   /** Permissions of which the code may use more than is found; `all` where `ctx` itself gets out of sight. */
   readonly hidden = new Set<Permission | 'all'>();
 
@@ -46,7 +52,8 @@ export class Uses {
 
   warn(tree: SyntaxTree, node: AnyNode, { hidden, message }: { hidden: Permission | 'all'; message: string }): void {
     this.hidden.add(hidden);
-    this.blindSpots.push({ level: 'warning', file: tree.file, line: tree.lineOf(node), message });
+    const finding: Finding = { level: 'warning', file: tree.file, line: tree.lineOf(node), message };
+    this.blindSpots.push({ finding, hidden });
   }
 }
 

@@ -11,7 +11,7 @@ const statement = prepared(`
 
 /** SQL condition: the delivery is for the plugin of a bot or an automation to handle in a run, or was; not for the
  * bot's server. */
-export const isRun = (delivery: string): string => `(${delivery}.endpoint_kind = 'automation'
+export const isRun = (delivery: string): string => `(${delivery}.endpoint_kind IN ('automation', 'channel')
   OR ${delivery}.endpoint_kind = 'bot' AND NOT ${delivery}.forwarded AND EXISTS (
     SELECT FROM agent_bots b WHERE b.id = ${delivery}.endpoint_id AND b.kind = 'plugin'))`;
 

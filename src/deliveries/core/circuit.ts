@@ -57,7 +57,7 @@ export type HealthChange = 'opened' | 'closed' | 'expired' | null;
 const opensAfter = 3;
 const firstProbeMs = 5_000;
 /** The longest interval between two probes; shorter for bots, because a customer waits. */
-export const maxProbeMs = { webhook: 10 * 60_000, bot: 60_000, automation: 60_000 } as const;
+export const maxProbeMs = { webhook: 10 * 60_000, bot: 60_000, automation: 60_000, channel: 60_000 } as const;
 const maxJitter = 0.2;
 /** An endpoint with nothing but failures for this long is switched off, … */
 export const maxFailingMs = 5 * 24 * 3_600_000;

@@ -1,8 +1,8 @@
-/** Endpoints are webhooks of accounts, bots, and automations of accounts. */
-export type EndpointKind = 'webhook' | 'bot' | 'automation';
+/** Endpoints are webhooks of accounts, bots, and automations and channels of accounts. */
+export type EndpointKind = 'webhook' | 'bot' | 'automation' | 'channel';
 
 /** Kinds of endpoints that may have a server, which is called over HTTP and has health of its own. */
-export type ServerKind = Exclude<EndpointKind, 'automation'>;
+export type ServerKind = Exclude<EndpointKind, 'automation' | 'channel'>;
 
 /** The plugin that bots of the kind `ai` are installations of. */
 export const aiPluginId = 'ai-bot';
@@ -10,7 +10,7 @@ export const aiPluginId = 'ai-bot';
 /** In which form an endpoint wants the bodies of events: ours, or that of the field's leader (events/formats). */
 export type BodyFormat = 'default' | 'chatwoot';
 
-/** An endpoint; webhooks have ids of their own, bots and automations share theirs. */
+/** An endpoint; webhooks have ids of their own, bots, automations and channels share theirs. */
 export interface Endpoint {
   kind: EndpointKind;
   id: number;

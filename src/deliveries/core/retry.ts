@@ -43,6 +43,18 @@ export const retrySchedule: Readonly<Record<EndpointKind, readonly number[]>> = 
   bot: [second, 5 * second, 30 * second, 2 * minute, 10 * minute],
   // Runs decide by themselves whether they are tried again.
   automation: [],
+  channel: [
+    5 * second,
+    30 * second,
+    2 * minute,
+    10 * minute,
+    30 * minute,
+    hour,
+    2 * hour,
+    4 * hour,
+    8 * hour,
+    8 * hour,
+  ],
 };
 
 /**
@@ -56,6 +68,7 @@ const maxRetryAfterMs: Readonly<Record<EndpointKind, number>> = {
   webhook: 10 * hour,
   bot: 10 * minute,
   automation: 0,
+  channel: 10 * hour,
 };
 const overloadWaitMs = minute;
 const overloadStatuses: ReadonlySet<number | null> = new Set([429, 502, 503, 504]);

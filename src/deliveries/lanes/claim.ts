@@ -12,6 +12,7 @@ import { isNotHeldBack } from './hold.ts';
 import { leavesService } from './leaving.ts';
 import { lockingBuckets, orRate, sharesWithin, spendingTokens } from './rates.ts';
 import { olderSecretsOf } from './older-secrets.ts';
+import { pausedSince } from './resting-channels.ts';
 
 /** A delivery that only this process may make now: its lane is leased under `token`. */
 export interface Claimed {
@@ -203,7 +204,8 @@ export function claiming(of: DueLanes, beside?: string): ClaimDue {
 // Heads are locked, and events found, one by one by their ids: a join's plan, which stays, may be one for empty tables. A webhook
 // with a rate gets as many lanes as its bucket has tokens, by the statement for rates alone: the other one refuses it.
 function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): string {
-  const table = { webhook: 'webhooks', bot: 'agent_bots', automation: 'agent_bots' }[kind];
+  const table = { webhook: 'webhooks', bot: 'agent_bots', automation: 'agent_bots', channel: 'agent_bots' }[kind];
+  const rests = kind === 'channel' ? `${pausedSince('e')} IS NOT NULL OR ` : '';
   return `
   WITH ${isRated ? lockingBuckets : ''} candidate AS MATERIALIZED (
     SELECT due.id FROM ${sharesWithin(isRated)} AS share
@@ -213,7 +215,7 @@ function textOf({ kind, isSide }: DueLanes, beside?: string, isRated = false): s
         AND l.due_at <= now() - make_interval(secs => share.due_for)
       ORDER BY l.due_at LIMIT share.wanted FOR UPDATE SKIP LOCKED) due
     WHERE NOT EXISTS (SELECT FROM ${table} e WHERE e.id = share.endpoint_id
-        AND (e.paused_at IS NOT NULL OR share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL ${kind === 'webhook' ? orRate(isRated) : ''}
+        AND (e.paused_at IS NOT NULL OR ${rests}share.circuit = 'closed' AND e.circuit_probe_at IS NOT NULL ${kind === 'webhook' ? orRate(isRated) : ''}
           OR $9 AND ${leavesService[kind]('e')}))
       AND due.version = (SELECT seen.ctid FROM lanes seen WHERE seen.id = due.id)
   ), leased AS (

@@ -1,4 +1,5 @@
 import { botPatienceSeconds } from '../core/retry.ts';
+import { pausedSince } from './resting-channels.ts';
 
 const patience = `interval '${botPatienceSeconds} seconds'`;
 
@@ -13,8 +14,8 @@ export const claimableLanes = `
     SELECT 'webhook' AS kind, id, circuit_probe_at, paused_at, resumed_at, (
       SELECT full_at FROM webhook_rates r
       WHERE w.max_per_second IS NOT NULL AND r.account_id = w.account_id AND r.webhook_id = w.id) AS full_at FROM webhooks w
-    UNION ALL SELECT CASE kind WHEN 'automation' THEN kind ELSE 'bot' END, id, circuit_probe_at, paused_at, resumed_at, NULL
-      FROM agent_bots
+    UNION ALL SELECT CASE WHEN kind IN ('automation', 'channel') THEN kind ELSE 'bot' END, id, circuit_probe_at, ${pausedSince('agent_bots')},
+      resumed_at, NULL FROM agent_bots
   ) s ON s.kind = l.endpoint_kind AND s.id = l.endpoint_id
   CROSS JOIN LATERAL (SELECT greatest(l.due_at, s.resumed_at, s.full_at, CASE
     WHEN l.endpoint_kind = 'bot' AND s.circuit_probe_at > now() THEN greatest(l.due_at, s.resumed_at) + ${patience}

@@ -4,6 +4,7 @@ import { keyOf, type DueLanes, type EndpointKind, type EndpointOfAccount } from 
 import { botPatienceSeconds } from '../core/retry.ts';
 import type { DueEndpoint } from '../core/slots.ts';
 import { leavesService } from './leaving.ts';
+import { pausedSince } from './resting-channels.ts';
 import { nextTokenAt, tokensIn } from './rates.ts';
 
 interface DueRow {
@@ -48,7 +49,7 @@ const permitted = ({ kind, standing, patience }: Place, { isSide, isHeld }: { is
       AND l.account_id = p.account_id AND l.due_at <= now() ${patience === null ? '' : `- ${waitOf('circuit.state')}`})`;
 
 // Bots without a server have no health of their own: a system bot's failures in one account must not count in another.
-const standingOfBots = `(SELECT id, kind, plugin_id, outgoing_url, circuit_probe_at, paused_at, resumed_at,
+const standingOfBots = `(SELECT id, kind, plugin_id, outgoing_url, circuit_probe_at, ${pausedSince('agent_bots')} AS paused_at, resumed_at,
     NULL::int AS max_per_second, NULL::int AS tokens, NULL::timestamptz AS token_at,
     CASE WHEN outgoing_url IS NOT NULL THEN is_proven END AS is_proven FROM agent_bots) s
   ON s.id = p.endpoint_id`;
@@ -70,6 +71,7 @@ const places: Record<EndpointKind, Place> = {
     patience: `coalesce(s.resumed_at <= now() - ${waitOf('circuit.state')}, true)`,
   },
   automation: { kind: 'automation', standing: standingOfBots, patience: null },
+  channel: { kind: 'channel', standing: standingOfBots, patience: null },
 };
 
 // Steps from endpoint to endpoint over the index instead of reading due lanes in order, so that an endpoint with a hundred
@@ -148,6 +150,11 @@ export async function lookAt(
 }
 
 function ofKinds(statement: (place: Place) => string): Record<EndpointKind, string> {
-  const { webhook, bot, automation } = places;
-  return { webhook: statement(webhook), bot: statement(bot), automation: statement(automation) };
+  const { webhook, bot, automation, channel } = places;
+  return {
+    webhook: statement(webhook),
+    bot: statement(bot),
+    automation: statement(automation),
+    channel: statement(channel),
+  };
 }

@@ -29,6 +29,8 @@ export interface NewEvent {
   bot: { botId: number; chosenBy: string; silence: string | null } | null;
   /** The only automation that it is for; null for all that listen. */
   automationId: number | null;
+  /** The channel that it is for: of a message to send, or a request to receive; null for all other events. */
+  channelId: number | null;
   /** The automation that caused it, which does not hear it. */
   causedBy: number | null;
 }
@@ -50,6 +52,7 @@ const columns: readonly { name: string; type: ElementType; valueOf: (event: NewE
   { name: 'bot_chosen_by', type: 'text', valueOf: ({ bot }) => bot?.chosenBy ?? null },
   { name: 'bot_silence', type: 'text', valueOf: ({ bot }) => bot?.silence ?? null },
   { name: 'automation_id', type: 'bigint', valueOf: ({ automationId }) => automationId },
+  { name: 'channel_id', type: 'bigint', valueOf: ({ channelId }) => channelId },
   { name: 'caused_by', type: 'bigint', valueOf: ({ causedBy }) => causedBy },
   { name: 'lane_kind', type: 'text', valueOf: ({ lane }) => lane.kind },
   { name: 'lane_id', type: 'bigint', valueOf: ({ lane }) => lane.id },
@@ -129,11 +132,11 @@ const expressions = `
           AND (a.hears_notes OR (e.facts::json ->> 'private') IS DISTINCT FROM 'true') AND ${isFit('a')} END
   ), written AS (
     INSERT INTO events (id, account_id, name, conversation_id, contact_id, inbox_id, sequence, depth, account_payload,
-      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, facts, left_out, automation_ids, lone_account_id,
+      bot_payload, chatwoot_payload, bot_id, bot_chosen_by, bot_silence, facts, left_out, automation_ids, channel_id, lone_account_id,
       webhook_epoch)
     SELECT e.id, $1, e.name, e.conversation_id, e.contact_id, e.inbox_id, e.sequence, caused.depth, ${accountPayload},
       e.bot_payload::json, e.chatwoot_payload::json, e.bot_id, e.bot_chosen_by, e.bot_silence, e.facts::json, l.left_out,
-      (SELECT array_agg(h.endpoint_id) FROM heard h WHERE h.event_id = e.id),
+      (SELECT array_agg(h.endpoint_id) FROM heard h WHERE h.event_id = e.id), e.channel_id,
       CASE WHEN e.conversation_id IS NULL AND e.contact_id IS NULL THEN $1::bigint END,
       coalesce((SELECT epoch FROM webhook_epochs WHERE account_id = $1), 0)
     FROM happened e CROSS JOIN LATERAL (SELECT ${depth} AS depth) caused LEFT JOIN (
@@ -149,6 +152,8 @@ const expressions = `
     WHERE e.bot_payload IS NOT NULL AND e.bot_id IS NOT NULL AND e.bot_silence IS NULL
     UNION ALL
     SELECT event_id, 'automation', endpoint_id, subject_kind, subject_id, NULL FROM heard
+    UNION ALL
+    SELECT e.id, 'channel', e.channel_id, e.lane_kind, e.lane_id, NULL FROM happened e WHERE e.channel_id IS NOT NULL
   ), touched_lanes AS (
     INSERT INTO lanes AS lane (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, due_at)
     SELECT $1, s.endpoint_kind, s.endpoint_id, s.subject_kind, s.subject_id, now() FROM subscribers s

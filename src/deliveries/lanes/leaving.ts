@@ -8,4 +8,5 @@ export const leavesService: Readonly<Record<EndpointKind, (endpoint: string) => 
   webhook: () => 'true',
   bot: (bot) => `(${bot}.outgoing_url IS NOT NULL OR ${bot}.kind = 'webhook' OR ${bot}.plugin_id = '${aiPluginId}')`,
   automation: () => 'false',
+  channel: () => 'true',
 };

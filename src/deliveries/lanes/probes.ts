@@ -30,7 +30,7 @@ export async function hurryProbe(sql: Sql, { kind, id }: Endpoint): Promise<void
 
 function ofTables(statement: (table: string) => string): Record<EndpointKind, string> {
   const ofBots = statement('agent_bots');
-  return { webhook: statement('webhooks'), bot: ofBots, automation: ofBots };
+  return { webhook: statement('webhooks'), bot: ofBots, automation: ofBots, channel: ofBots };
 }
 
 // SKIP LOCKED: a request that changes an endpoint may lock its row for long, and other endpoints must not wait. NO KEY: a

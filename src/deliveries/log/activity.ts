@@ -72,7 +72,7 @@ export async function sampleWaiting(sql: Sql): Promise<void> {
 const oldestStatement = `
   SELECT min(d.created_at) AS oldest FROM (
     SELECT 'webhook' AS kind, id FROM webhooks WHERE account_id = $1
-    UNION ALL SELECT CASE kind WHEN 'automation' THEN kind ELSE 'bot' END, id FROM agent_bots WHERE account_id = $1 OR account_id IS NULL) e
+    UNION ALL SELECT CASE WHEN kind IN ('automation', 'channel') THEN kind ELSE 'bot' END, id FROM agent_bots WHERE account_id = $1 OR account_id IS NULL) e
   CROSS JOIN LATERAL (
     SELECT id FROM lanes WHERE endpoint_kind = e.kind AND ${anySide} AND endpoint_id = e.id AND account_id = $1
       AND due_at IS NOT NULL ORDER BY due_at LIMIT ${maxLanesOfEndpoint}) l

@@ -7,7 +7,7 @@ import { announced, counts, placed, woken } from './record-invariants.ts';
 const judged = `
   judged AS (
     SELECT e.account_id, e.id, e.name, e.inbox_id, e.bot_id, e.bot_payload IS NOT NULL AND e.bot_silence IS NULL AS to_bot,
-      e.automation_ids,
+      e.automation_ids, e.channel_id,
       coalesce(e.webhook_epoch, (SELECT max(v.epoch) FROM webhook_versions v
         WHERE v.account_id = e.account_id AND v.created_at <= e.created_at), 0) AS epoch,
       e.account_payload IS NOT NULL AS to_webhooks, e.facts, coalesce(e.left_out, '{}') AS left_out,
@@ -28,6 +28,8 @@ const judged = `
     SELECT account_id, id, 'bot', bot_id FROM judged WHERE to_bot AND bot_id IS NOT NULL
     UNION ALL
     SELECT account_id, id, 'automation', unnest(automation_ids) FROM judged
+    UNION ALL
+    SELECT account_id, id, 'channel', channel_id FROM judged WHERE channel_id IS NOT NULL
   )`;
 
 const deliveries: Invariant = {

@@ -22,7 +22,7 @@ import {
 } from '../small-rows.ts';
 import { withSecrets } from './bots.ts';
 import { findHeardEvents, type HeardEvent } from './heard-events.ts';
-import { findManifest, holdManifest } from './kind-rules.ts';
+import { checkPluginKind, findManifest, holdManifest } from './kind-rules.ts';
 import { forgetFailures } from './quarantine.ts';
 import { readSettings } from './settings.ts';
 
@@ -142,8 +142,8 @@ function changedBy({ secrets }: AgentBot, { config, ...changed }: ReturnType<typ
 
 async function holdAutomation(tx: Transaction, pluginId: string): Promise<Manifest> {
   const manifest = await holdManifest(tx, pluginId, '/plugin_id');
-  if (manifest.kind === 'automation') return manifest;
-  throw invalid('/plugin_id', 'kind', `The plugin \`${pluginId}\` makes bots: create one with POST …/agent_bots`);
+  checkPluginKind(manifest, 'automation');
+  return manifest;
 }
 
 async function checkInboxes({ sql, account }: Transaction, ids: readonly number[] | null): Promise<void> {

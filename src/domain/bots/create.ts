@@ -8,10 +8,10 @@ import { aiSettingsOf } from './ai-settings.ts';
 import { createPluginBot, createWebhookBot, withSecrets } from './bots.ts';
 import {
   checkForwards,
+  checkPluginKind,
   holdManifest,
   noSecrets,
   noTokens,
-  refuseAutomation,
   refuseHearing,
   type BotChange,
   urlOf,
@@ -39,7 +39,7 @@ async function makePluginBot({ services, tx }: BotChange, body: Shape<'requests/
   const outgoingUrl = urlOf(body);
   const isAi = body.kind === 'ai';
   const manifest = await holdManifest(tx, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
-  refuseAutomation(manifest);
+  checkPluginKind(manifest, 'bot');
   const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');

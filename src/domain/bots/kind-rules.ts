@@ -25,11 +25,17 @@ export function refuseHearing(body: object): void {
   if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
 }
 
-/** Throws 422 if the plugin makes automations, and no bots. */
-export function refuseAutomation({ id, kind }: Manifest): void {
-  if (kind === 'bot') return;
-  throw invalid('/plugin_id', 'kind', `The plugin \`${id}\` makes automations: create one with POST …/automations`);
+/** Throws 422 at `path` if the plugin is of another kind; the sentence names the operation that creates what it makes. */
+export function checkPluginKind({ id, kind }: Manifest, wanted: Manifest['kind'], path = '/plugin_id'): void {
+  if (kind === wanted) return;
+  throw invalid(path, 'kind', `The plugin \`${id}\` makes ${makers[kind]}`);
 }
+
+const makers = {
+  bot: 'bots: create one with POST …/agent_bots',
+  automation: 'automations: create one with POST …/automations',
+  channel: 'channels: create an inbox with POST …/inboxes',
+} as const;
 
 /** Throws 422 if a change names a plugin: a bot keeps the one that it was created with. */
 export function refusePlugin(body: object): void {

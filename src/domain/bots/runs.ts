@@ -1,7 +1,9 @@
 import { notFound } from '../../errors.ts';
 import type { Actor } from '../../events/transaction.ts';
 import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
+import { sendEvent } from '../../events/send-event.ts';
 import { withHookContent } from '../../records/hook-content.ts';
+import { findOutgoing } from '../../records/messages/outgoing.ts';
 import { readConversation, visibleConversations } from '../conversations/access.ts';
 import type { BotRun } from './run-records.ts';
 
@@ -45,6 +47,7 @@ interface Row {
   agent_bot_id: number;
   is_system: boolean;
   is_automation: boolean;
+  is_channel: boolean;
   secret_names: string[];
   conversation_id: number | null;
   event_id: number;
@@ -80,9 +83,9 @@ const pageSize = 25;
 const maxChars = 4 * 1024 * 1024;
 
 // As the run got it.
-const body = `coalesce(CASE b.kind WHEN 'automation' THEN e.account_payload END, e.bot_payload, '{}'::json)`;
+const body = `coalesce(CASE WHEN b.kind IN ('automation', 'channel') THEN e.account_payload END, e.bot_payload, '{}'::json)`;
 const columns = `
-  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, b.kind = 'automation' AS is_automation,
+  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, b.kind = 'automation' AS is_automation, b.kind = 'channel' AS is_channel,
   ARRAY(SELECT jsonb_object_keys(b.secrets)) AS secret_names, r.conversation_id, r.event_id, e.name AS event_name,
   ${body} AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
@@ -144,9 +147,17 @@ export async function readRun(sql: Sql, accountId: number, actor: Actor, id: num
   if (row.conversation_id !== null) await readConversation(sql, accountId, actor, row.conversation_id);
   else if (actor.kind !== 'user') throw notFound('Run');
   const run = toRun(row);
-  if (run.event.name !== 'hook_received') return run;
-  const whole = await withHookContent(sql, accountId, run.event.body);
+  const whole = await readWholeEvent(sql, accountId, row, run);
   return whole ? { ...run, event: { ...run.event, body: whole } } : { ...run, isIncomplete: true };
+}
+
+// Events of hooks and channels have no content of their own: runs read it from the rows.
+async function readWholeEvent(sql: Sql, accountId: number, row: Row, { event }: RecordedRun) {
+  if (event.name === 'hook_received') return withHookContent(sql, accountId, event.body);
+  if (!row.is_channel || row.conversation_id === null) return event.body;
+  const place = { conversationId: row.conversation_id, messageId: Number(event.body['id']) };
+  const outgoing = await findOutgoing(sql, accountId, place);
+  return outgoing && sendEvent(outgoing);
 }
 
 interface Listing {

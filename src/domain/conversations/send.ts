@@ -34,7 +34,7 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   if (input.private && input.type === 'incoming') {
     throw invalid('/private', 'outgoing', 'A private note must have the message_type outgoing: customers write none');
   }
-  const said = draftOf(input);
+  const said = draftOf(input, conversation);
   if (said.attachments.length > 0) await holdFiles(tx, said.attachments);
   // Never before the latest message, even if the clock of the process that wrote it is ahead.
   const createdAt = tx.now > conversation.lastActivityAt ? tx.now : conversation.lastActivityAt;
@@ -54,14 +54,16 @@ export async function sendInto(tx: Transaction, conversation: Conversation, inpu
   return message;
 }
 
-function draftOf(input: NewMessage): Omit<MessageDraft, 'sender' | 'createdAt'> {
+// A channel has yet to send what is written to its customers.
+function draftOf(input: NewMessage, { inbox }: Conversation): Omit<MessageDraft, 'sender' | 'createdAt'> {
+  const isToSend = input.type === 'outgoing' && !input.private && inbox.channelId !== null;
   return {
     type: input.type,
     content: input.content,
     contentType: input.contentType ?? 'text',
     contentAttributes: input.contentAttributes ?? {},
     private: input.private ?? false,
-    status: 'sent',
+    status: isToSend ? 'pending' : 'sent',
     sourceId: input.sourceId ?? null,
     attachments: input.attachments ?? [],
   };

@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts';
 export interface FoundHook {
   id: number;
   account: { id: number; name: string };
-  owner: { kind: 'agent_bot' | 'automation'; id: number };
+  owner: { kind: 'agent_bot' | 'automation' | 'channel'; id: number };
   /** The name of the handler. */
   name: string;
   /** Null while the plugin has no running version, or none with this handler, and while the automation is switched off. */
@@ -23,7 +23,7 @@ interface HookRow {
   account_id: number;
   account_name: string;
   agent_bot_id: number;
-  owner_kind: 'agent_bot' | 'automation';
+  owner_kind: 'agent_bot' | 'automation' | 'channel';
   handler_name: string;
   handler: Parameters<typeof readHookHandler>[0] | null;
   secrets: Readonly<Record<string, string>>;

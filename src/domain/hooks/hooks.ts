@@ -6,10 +6,21 @@ import { Hook } from '../../records/hook.ts';
 import { holdPlugin } from '../plugins/rows.ts';
 import { checkRoom, createRow, deleteRows, listPage, lockOne, readOne, save, type Page } from '../small-rows.ts';
 
-/** The bot or automation that handles the requests of a hook. */
+/** The bot, automation or channel that handles the requests of a hook. */
 export interface HookOwner {
   kind: Hook['ownerKind'];
   id: number;
+  /** The inbox of a channel. */
+  inboxId?: number;
+}
+
+/** Returns the channel of an inbox as the owner of a hook. Errors: 404; 422 for an inbox without a channel. */
+export async function ownerInInbox({ sql, account }: Transaction, inboxId: number): Promise<HookOwner> {
+  const statement = 'SELECT channel_id FROM inboxes WHERE account_id = $1 AND id = $2 FOR SHARE';
+  const [inbox] = await sql<{ channel_id: number | null }>(statement, [account.id, inboxId]);
+  if (!inbox) throw notFound('Inbox');
+  if (inbox.channel_id !== null) return { kind: 'channel', id: inbox.channel_id, inboxId };
+  throw invalid('/inbox_id', 'channel', 'Only inboxes with a channel have hooks: this inbox has none');
 }
 
 export interface NewHook {
@@ -22,7 +33,8 @@ export interface NewHook {
 
 const maxHooksPerAccount = 100;
 const maxTokens = 10;
-const nouns = { agent_bot: 'Agent bot', automation: 'Automation' } as const;
+const nouns = { agent_bot: 'Agent bot', automation: 'Automation', channel: 'Inbox' } as const;
+const kinds = { agent_bot: ['webhook', 'plugin'], automation: ['automation'], channel: ['channel'] } as const;
 
 /** Returns one page of the account's hooks, oldest first. */
 export function listHooks(sql: Sql, accountId: number, page: number): Promise<Page<Hook>> {
@@ -45,6 +57,7 @@ export async function createHook(tx: Transaction, { name, owner, handler, token 
     accountId: tx.account.id,
     agentBotId: owner.id,
     ownerKind: owner.kind,
+    inboxId: owner.inboxId ?? null,
     name,
     handler,
     lastFour: lastFour(token),
@@ -57,8 +70,8 @@ export async function createHook(tx: Transaction, { name, owner, handler, token 
 
 async function checkHandler(tx: Transaction, { kind, id }: HookOwner, handler: string): Promise<void> {
   const [owner] = await tx.sql<{ plugin_id: string | null }>(
-    `SELECT plugin_id FROM agent_bots WHERE account_id = $1 AND id = $2 AND (kind = 'automation') = $3 FOR SHARE`,
-    [tx.account.id, id, kind === 'automation'],
+    `SELECT plugin_id FROM agent_bots WHERE account_id = $1 AND id = $2 AND kind = ANY ($3) FOR SHARE`,
+    [tx.account.id, id, kinds[kind]],
   );
   if (!owner) throw notFound(nouns[kind]);
   const plugin = owner.plugin_id === null ? null : await holdPlugin(tx.sql, owner.plugin_id);

@@ -79,10 +79,10 @@ async function sayReceived(
   { id: hookId, name, owner, account }: FoundHook,
   { id, key }: { id: number; key: string | null },
 ): Promise<void> {
-  const request = { id, hook: { id: hookId, name }, lane: key === null ? id : laneOf(hookId, key) };
-  const isBot = owner.kind === 'agent_bot';
-  const decision = isBot ? ({ botId: owner.id, chosenBy: 'hook', silence: null } as const) : null;
-  tx.record('hook_received', { request, account }, decision, isBot ? null : owner.id);
+  const channelId = owner.kind === 'channel' ? owner.id : null;
+  const request = { id, hook: { id: hookId, name }, lane: key === null ? id : laneOf(hookId, key), channelId };
+  const decision = owner.kind === 'agent_bot' ? ({ botId: owner.id, chosenBy: 'hook', silence: null } as const) : null;
+  tx.record('hook_received', { request, account }, decision, owner.kind === 'automation' ? owner.id : null);
   await tx.flush();
   await tx.sql(`UPDATE hook_requests SET event_id = currval('events_id_seq') WHERE account_id = $1 AND id = $2`, [
     account.id,

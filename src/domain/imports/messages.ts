@@ -44,6 +44,7 @@ export async function importMessages(
   for (const [index, { foreignId }] of messages.entries()) targets.set(foreignId, (ids[index] as { id: number }).id);
   const added = messages.map(({ sender, repliesTo, contentAttributes, ...draft }, index) => ({
     ...draft,
+    externalError: null,
     contentAttributes: withTarget(contentAttributes, targets.get(repliesTo ?? 0)),
     sender: sender.kind === 'contact' ? { ...sender, id: conversation.contact.id } : sender,
     id: (ids[index] as { id: number }).id,

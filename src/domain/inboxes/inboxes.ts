@@ -5,6 +5,7 @@ import type { Sql } from '../../postgres/sql.ts';
 import { mayServeInbox } from '../conversations/access.ts';
 import { eraseConversations } from '../conversations/deletion.ts';
 import { findDayProblem, isTimezone } from '../conversations/deadlines/working-hours.ts';
+import { deleteChannel } from '../bots/channels.ts';
 import { createRow, deleteRows, findRows, lockOne, readOne, save, update } from '../small-rows.ts';
 
 /** The inboxes that a user of the account may see, by name: administrators all, agents those they are members of. */
@@ -46,6 +47,8 @@ export interface NewInbox {
   /** Its public identifier, which must not be guessable. */
   identifier: string;
   agentBotId: number | null;
+  /** The channel that connects it, and its plugin; none by default. */
+  channel?: { channelId: number; pluginId: string };
   now: Date;
   settings?: Partial<InboxSettings>;
 }
@@ -81,9 +84,9 @@ function checkSettings({ timezone, workingHours, allowedOrigins }: Partial<Inbox
 }
 
 /** Creates an inbox, with its bot if any. Errors: 422 for invalid settings. */
-export async function createInbox(sql: Sql, { now, settings = {}, ...rest }: NewInbox): Promise<Inbox> {
+export async function createInbox(sql: Sql, { now, settings = {}, channel, ...rest }: NewInbox): Promise<Inbox> {
   checkSettings(settings);
-  return createRow(sql, Inbox, { ...settings, ...rest, createdAt: now, updatedAt: now });
+  return createRow(sql, Inbox, { ...settings, ...rest, ...channel, createdAt: now, updatedAt: now });
 }
 
 function lockInbox(tx: Transaction, id: number): Promise<Inbox> {
@@ -107,13 +110,14 @@ async function deleteBatch(tx: Transaction, inboxId: number): Promise<void> {
 }
 
 async function removeWhenEmpty(tx: Transaction, id: number): Promise<boolean> {
-  const { accountId } = await lockInbox(tx, id);
+  const { accountId, channelId } = await lockInbox(tx, id);
   const left = await tx.sql('SELECT FROM conversations WHERE account_id = $1 AND inbox_id = $2 LIMIT 1', [
     tx.account.id,
     id,
   ]);
   if (left.length > 0) return false;
   await deleteRows(tx.sql, Inbox, { id, accountId });
+  if (channelId) await deleteChannel(tx, channelId);
   return true;
 }
 

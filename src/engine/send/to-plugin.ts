@@ -1,4 +1,5 @@
 import type { BotRunner, RunVerdict, Settle } from '../../runs/bot-runner.ts';
+import type { ChannelRunner } from '../../runs/channel-runner.ts';
 import type { FreeRunner } from '../../runs/free-runner.ts';
 import { toFound } from '../../records/bots/bot-to-run.ts';
 import { toFreeBot } from '../../records/bots/free-bot.ts';
@@ -12,14 +13,16 @@ import { giveBackProbes } from '../../deliveries/lanes/probes.ts';
 
 interface Options extends AttemptOptions {
   botRunner: BotRunner;
-  /** Runs automations, and bots on events without a conversation. */
+  /** Has channels send messages. */
+  channelRunner: ChannelRunner;
+  /** Runs automations, and bots and channels on events without a conversation. */
   freeRunner: FreeRunner;
   /** Delivers forwarded events to the bot's server. */
   forward: Deliver;
 }
 
 /**
- * Delivers to plugin bots and automations by a run, which settles the delivery in the transaction of its effects. A run that forwards its
+ * Delivers to plugin bots, automations and channels by a run, which settles the delivery in the transaction of its effects. A run that forwards its
  * event leaves it claimed; the same attempt goes on to the bot's server, and so do those that follow it.
  */
 export function toPlugin(options: Options): Deliver {
@@ -51,7 +54,7 @@ const unsettled: Made = { verdict: null, isSettled: true, outcome: 'skipped', de
 
 async function runOn(
   claimed: Claimed,
-  { botRunner, freeRunner, holdAttempts }: Options,
+  { botRunner, freeRunner, channelRunner, holdAttempts }: Options,
   onWait?: OnWait,
 ): Promise<Made | 'forwarded'> {
   const { account, event, endpoint, body, attempt, failures } = claimed;
@@ -64,6 +67,8 @@ async function runOn(
       return freeRunner.handle({ ...common, event: heard, found: toFreeBot(claimed.beside) }, settle);
     }
     const heard = { id, name, conversationId, depth };
+    if (endpoint.kind === 'channel')
+      return channelRunner.send({ ...common, event: heard, found: toFreeBot(claimed.beside) }, settle);
     return botRunner.handle({ ...common, event: heard, found: toFound(claimed.beside) }, settle);
   };
   let made: Made | 'forwarded' = unsettled;

@@ -189,7 +189,8 @@ function lastMessageOf(message: Message, told: Told): Record<string, unknown> {
     message_type: typeNumbers[message.type],
     created_at: unixSeconds(message.createdAt),
     private: message.private,
-    status: message.status,
+    // The field has no word for what waits to be sent.
+    status: message.status === 'pending' ? 'sent' : message.status,
     source_id: message.sourceId,
     content_type: message.contentType,
     content_attributes: shownAttributes(message, told),

@@ -28,6 +28,7 @@ const message: Message = {
   contentAttributes: {},
   private: false,
   status: 'sent',
+  externalError: null,
   sourceId: null,
   sender: { kind: 'contact', id: 1, name: contact.name, email: contact.email, avatarUrl: null },
   attachments: [],
@@ -55,7 +56,7 @@ function conversationIn(account: Named): Conversation {
   const conversation: Omit<Conversation, SilenceColumn> = {
     id: 1,
     account,
-    inbox: { id: 1, name: 'WhatsApp', channelType: 'Channel::Api', greets: false, autoAssigns: false },
+    inbox: { id: 1, name: 'WhatsApp', channelType: 'Channel::Api', greets: false, autoAssigns: false, channelId: null },
     contact,
     status: 'open',
     priority: null,

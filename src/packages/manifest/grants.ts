@@ -1,4 +1,5 @@
 import { describeHook, type HookHandler } from './hooks.ts';
+import { isSetting } from './setting-hosts.ts';
 import { defaultLimits, type RunLimits } from '../../sandbox/run.ts';
 
 /** The permissions of a manifest; absent ones are not granted. */
@@ -19,6 +20,7 @@ export interface GrantedPermissions {
   readonly handoff_cause?: boolean;
   readonly contacts?: 'write';
   readonly conversations?: 'write';
+  readonly channel?: boolean;
 }
 
 /** A single right of a plugin. */
@@ -74,6 +76,7 @@ const switches = {
   tools: 'Call the tools that the account sets for it, at hosts that the account has approved',
   contacts: 'Find and create contacts of the account, for requests of other systems',
   conversations: 'Find and begin conversations in its inboxes, for requests of other systems',
+  channel: 'Bring in messages of customers, and send them everything public that is written in its inboxes',
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 
@@ -172,7 +175,7 @@ function networkGrants({ network }: GrantedPermissions): Grant[] {
       kind: `network.${method}`,
       host,
       amount: 1,
-      words: `Send ${method} requests to ${host} (network)`,
+      words: `Send ${method} requests to ${hostWords(host)} (network)`,
     })),
   );
 }
@@ -183,7 +186,12 @@ function secretGrants({ secrets = [] }: GrantedPermissions): Grant[] {
       kind: `secrets.${name}`,
       host,
       amount: 1,
-      words: `Send the secret ${name} to ${host}, without seeing it (secrets)`,
+      words: `Send the secret ${name} to ${hostWords(host)}, without seeing it (secrets)`,
     })),
   );
+}
+
+// Accounts choose the host where the manifest names a setting.
+function hostWords(host: string): string {
+  return isSetting(host) ? `the host in the setting ${host.slice(1)}` : host;
 }

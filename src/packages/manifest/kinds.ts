@@ -17,23 +17,42 @@ const botsAlone: readonly BotEventName[] = ['conversation_opened', 'conversation
 /** Actions of automations that bots may not take. */
 const automationsAlone: readonly ConversationAction[] = ['mute', 'sla', 'bot'];
 
+type Judged = Pick<Manifest, 'kind' | 'events' | 'permissions' | 'hooks' | 'identity' | 'config'>;
+
 /** A sentence for each event and each permission that plugins of the kind may not name. */
-export function findKindProblems({
-  kind,
-  events,
-  permissions,
-}: Pick<Manifest, 'kind' | 'events' | 'permissions'>): string[] {
-  if (kind === 'bot') {
+export function findKindProblems(manifest: Judged): string[] {
+  const { kind, identity } = manifest;
+  const misplaced = identity !== null && kind !== 'channel' ? ['`identity` is for channels ("kind": "channel")'] : [];
+  return [...misplaced, ...rules[kind](manifest)];
+}
+
+const rules: Readonly<Record<Manifest['kind'], (manifest: Judged) => string[]>> = {
+  bot: ({ events, permissions }) => {
     const foreign = events.filter((name) => !botEvents.includes(name));
     const actions = permissions.conversation.filter((action) => automationsAlone.includes(action));
     return [
       ...foreign.map((name) => `\`events\`: ${name} is for automations ("kind": "automation")`),
       ...actions.map((action) => `\`permissions.conversation\`: ${action} is for automations ("kind": "automation")`),
     ];
-  }
-  const foreign = events.filter((name) => botsAlone.includes(name));
-  return [
-    ...foreign.map((name) => `\`events\`: ${name} is for bots; automations hear conversation_status_changed`),
-    ...(permissions.forward ? ['`permissions.forward` is for bots: automations have no server'] : []),
-  ];
+  },
+  automation: ({ events, permissions }) => {
+    const foreign = events.filter((name) => botsAlone.includes(name));
+    return [
+      ...foreign.map((name) => `\`events\`: ${name} is for bots; automations hear conversation_status_changed`),
+      ...(permissions.forward ? ['`permissions.forward` is for bots: automations have no server'] : []),
+    ];
+  },
+  channel: ({ events, permissions, hooks, identity, config }) => [
+    ...(events.length > 0 ? ['`events` of a channel is empty: it is called to send messages, and for its hooks'] : []),
+    ...(Object.keys(hooks).length === 0 ? ['`hooks` of a channel names at least one: its messages come by them'] : []),
+    ...permissions.conversation.map((action) => `\`permissions.conversation\`: ${action} is not for channels`),
+    ...(permissions.forward ? ['`permissions.forward` is for bots: channels have no server'] : []),
+    ...(identity === null || isKnown(identity, { permissions, config })
+      ? []
+      : [`\`identity\` names neither a setting nor a secret of the plugin: \`${identity}\``]),
+  ],
+};
+
+function isKnown(name: string, { permissions, config }: Pick<Judged, 'permissions' | 'config'>): boolean {
+  return permissions.secrets.some((secret) => secret.name === name) || Object.hasOwn(config.properties ?? {}, name);
 }

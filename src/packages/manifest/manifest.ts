@@ -12,6 +12,7 @@ import type { BotEventName, Permissions, RunLimits } from '../../sandbox/run.ts'
 import { findHookProblems, readHooks, type HookHandler } from './hooks.ts';
 import { findPermissionProblems, readPermissions } from './permissions.ts';
 import { findKindProblems } from './kinds.ts';
+import { findHostProblems } from './setting-hosts.ts';
 import { findSecretProblems, secretSettings, withoutSecrets } from './secret-settings.ts';
 
 type ManifestFile = Shape<'runtime/plugin'>;
@@ -25,8 +26,10 @@ export interface Manifest {
   version: string;
   apiVersion: '1';
   description: string;
-  /** Whether it serves conversations, or hears what happens in accounts. */
+  /** Whether it serves conversations, hears what happens in accounts, or connects inboxes with other systems. */
   kind: NonNullable<ManifestFile['kind']>;
+  /** The setting or secret of a channel that no two inboxes may share; null for none. */
+  identity: string | null;
   main: string;
   events: readonly BotEventName[];
   /** Requests of other systems that its bots take, by name. */
@@ -61,6 +64,7 @@ export function parseManifest(value: unknown): Manifest {
     ...findConfigSchemaProblem(config),
     ...findSecretProblems(config),
     ...findPermissionProblems(permissions),
+    ...findHostProblems(config, permissions),
     ...findKindProblems(manifest),
     ...findHookProblems(manifest.hooks, manifest),
   ];
@@ -81,12 +85,13 @@ function fillIn(file: ManifestFile): Manifest {
     apiVersion,
     description = '',
     kind = 'bot',
+    identity = null,
     main,
     events,
     config = noSettings,
     limits = {},
   } = file;
-  const permissions = readPermissions(file.permissions);
+  const permissions = { ...readPermissions(file.permissions), ...(kind === 'channel' ? { channel: true } : {}) };
   return {
     id,
     name,
@@ -94,6 +99,7 @@ function fillIn(file: ManifestFile): Manifest {
     apiVersion,
     description,
     kind,
+    identity,
     main,
     events,
     hooks: readHooks(file.hooks),
@@ -197,6 +203,6 @@ function createConfigCompiler(): Ajv2020 {
   });
   // The patterns of the mode `full` can take exponential time on hostile texts.
   formats.default(ajv, { mode: 'fast', formats: [...formatNames] });
-  ajv.addKeyword({ keyword: 'x-secret', schemaType: 'boolean' });
+  for (const keyword of ['x-secret', 'x-host']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
   return ajv;
 }

@@ -30,8 +30,10 @@ export type Bundling = { code: string; packages: BundledPackage[] } | { problems
 const botApi = 'switchboard/bot';
 // In the package that `npm pack` makes, and where types were stripped, this is JavaScript.
 const extension = extname(import.meta.filename);
-const functions = readFileSync(new URL(`../bundled-functions${extension}`, import.meta.url), 'utf8');
-const botApiCode = `export const defineBot = (bot) => bot;\nexport const defineAutomation = (automation) => automation;\n${functions}`;
+const [functions, channelFunctions] = ['bundled-functions', 'define-channel'].map((name) =>
+  readFileSync(new URL(`../${name}${extension}`, import.meta.url), 'utf8'),
+);
+const botApiCode = `export const defineBot = (bot) => bot;\nexport const defineAutomation = (automation) => automation;\n${functions}\n${channelFunctions}`;
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.json': 'json' };
 // The map of a file that has none: esbuild leaves the file out of the map of the bundle.
 const noMap = Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64');

@@ -56,6 +56,7 @@ const codeFiles = [
   'dependencies',
   'entry-points',
   '../bundled-functions',
+  '../define-channel',
   '../files',
   '../archive/archive-files',
   '../archive/unpack',

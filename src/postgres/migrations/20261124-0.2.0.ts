@@ -9,6 +9,7 @@ import { bots } from './0.2.0/bots.ts';
 import { cannedResponses } from './0.2.0/canned-responses.ts';
 import { customFilters } from './0.2.0/custom-filters.ts';
 import { macros } from './0.2.0/macros.ts';
+import { channels } from './0.2.0/channels.ts';
 import { contactInboxes } from './0.2.0/contact-inboxes.ts';
 import { contacts } from './0.2.0/contacts.ts';
 import { conversationBulkActions } from './0.2.0/conversation-bulk-actions.ts';
@@ -53,6 +54,7 @@ const inOrder = [
   botStorage,
   plugins,
   hooks,
+  channels,
   articles,
   embeddings,
   cannedResponses,

@@ -10,9 +10,11 @@ const AgentBotSchema = defineEntity({
     accountId: p.bigint('number').nullable(),
     name: p.text(),
     description: p.text().nullable(),
-    kind: p.text().$type<'webhook' | 'plugin' | 'automation'>(),
+    kind: p.text().$type<'webhook' | 'plugin' | 'automation' | 'channel'>(),
     inboxIds: p.array(Number).columnType('bigint[]').nullable(),
     active: p.boolean().default(true),
+    /** Hash of the setting or secret that no two channels of a plugin share. */
+    channelKey: p.blob().nullable(),
     avatarUrl: p.text().nullable(),
     outgoingUrl: p.text().nullable(),
     format: p.text().$type<BodyFormat>().default('default'),
@@ -54,7 +56,7 @@ const AgentBotSchema = defineEntity({
 });
 
 /**
- * A bot that can serve conversations, or an automation, which serves none; a system bot has no account. `events` are the names of the events it receives,
+ * A bot that can serve conversations; or an automation or a channel, which serve none; a system bot has no account. `events` are the names of the events it receives,
  * `hearsOwn` whether outgoing messages are among them, `hearsNotes` whether private notes are. `pluginObstacle` is why
  * its plugin cannot run; `configFits` is false while the version that runs refuses its settings. `failedRuns` counts failed runs since the last successful one: see domain/bots/quarantine.ts.
  * Secrets are sealed by the secret box.

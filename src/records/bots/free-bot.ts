@@ -1,18 +1,19 @@
 import { botToRunColumns, toBotToRun, type BotRow, type BotToRun } from './bot-to-run.ts';
 import { servingBotColumns, unfitnessOf, type ServingBotRow, type Unfitness } from '../conversations/serving-bot.ts';
 
-/** An automation, or a bot that is to run for an event without a conversation. */
+/** An automation, a channel, or a bot that is to run for an event without a conversation. */
 export interface FreeBot {
   bot: BotToRun;
-  isAutomation: boolean;
-  /** The inboxes in which an automation may act; null for all. */
+  /** Its part: a bot acts in the inboxes that it serves. */
+  part: 'bot' | 'automation' | 'channel';
+  /** The inboxes in which an automation may act, null for all; the one of a channel. */
   inboxIds: readonly number[] | null;
   /** Why it is not called, `endpoint_disabled` for one that is off; null when it is. */
   unfit: Unfitness | 'endpoint_disabled' | null;
 }
 
 interface FreeRow extends BotRow, ServingBotRow {
-  is_automation: boolean;
+  part: FreeBot['part'];
   inbox_ids: number[] | null;
   active: boolean;
 }
@@ -21,7 +22,7 @@ interface FreeRow extends BotRow, ServingBotRow {
 export const freeBot = `
   CASE WHEN p.kind <> 'webhook' AND (p.account_id = d.account_id OR p.account_id IS NULL) THEN (
     SELECT to_json(found) FROM (
-      SELECT ${botToRunColumns}, ${servingBotColumns}, b.kind = 'automation' AS is_automation, b.inbox_ids, b.active
+      SELECT ${botToRunColumns}, ${servingBotColumns}, CASE WHEN b.kind IN ('automation', 'channel') THEN b.kind ELSE 'bot' END AS part, b.inbox_ids, b.active
       FROM agent_bots b WHERE b.id = p.id
     ) found) END`;
 
@@ -31,7 +32,7 @@ export function toFreeBot(found: unknown): FreeBot | null {
   if (!row) return null;
   return {
     bot: toBotToRun(row),
-    isAutomation: row.is_automation,
+    part: row.part,
     inboxIds: row.inbox_ids,
     unfit: row.active ? unfitnessOf(row) : 'endpoint_disabled',
   };

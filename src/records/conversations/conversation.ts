@@ -27,8 +27,11 @@ export interface Named {
 export interface Conversation {
   id: number;
   account: Named;
-  /** `greets`: it may answer customers automatically; `autoAssigns`: it may assign conversations automatically. */
-  inbox: Named & { channelType: string; greets: boolean; autoAssigns: boolean };
+  /**
+   * `greets`: it may answer customers automatically; `autoAssigns`: it may assign conversations automatically; `channelId`: the
+   * channel that sends its messages, null for none.
+   */
+  inbox: Named & { channelType: string; greets: boolean; autoAssigns: boolean; channelId: number | null };
   contact: Named & {
     email: string | null;
     phoneNumber: string | null;

@@ -16,7 +16,7 @@ import { servingBotColumns, toServingBot, type ServingBotRow } from './serving-b
 /** The columns of a conversation from `c` and the tables it is joined to: one list, so that every reader gets the same object. */
 export const columns = `
   c.id, c.account_id, a.name AS account_name, c.inbox_id, i.name AS inbox_name, i.channel_type,
-  i.greeting_enabled OR i.working_hours_enabled AS inbox_greets, i.enable_auto_assignment AS inbox_auto_assigns,
+  i.greeting_enabled OR i.working_hours_enabled AS inbox_greets, i.enable_auto_assignment AS inbox_auto_assigns, i.channel_id,
   c.contact_id, ct.name AS contact_name, ct.email AS contact_email, ct.phone_number AS contact_phone,
   ct.identifier AS contact_identifier, ct.avatar_url AS contact_avatar, ct.blocked AS contact_blocked,
   c.status, c.priority, c.assignee_id, u.name AS assignee_name, c.team_id, t.name AS team_name,
@@ -48,6 +48,7 @@ export interface Row extends ServingBotRow {
   channel_type: string;
   inbox_greets: boolean;
   inbox_auto_assigns: boolean;
+  channel_id: number | null;
   contact_id: number;
   contact_name: string;
   contact_email: string | null;
@@ -107,6 +108,7 @@ export function toConversation(row: Row): Conversation {
       channelType: row.channel_type,
       greets: row.inbox_greets,
       autoAssigns: row.inbox_auto_assigns,
+      channelId: row.channel_id,
     },
     contact: {
       id: row.contact_id,

@@ -35,7 +35,7 @@ export const servingBotColumns = `
 export interface ServingBotRow {
   bot_id: number | null;
   bot_name: string | null;
-  bot_kind: 'webhook' | 'plugin' | 'automation' | null;
+  bot_kind: 'webhook' | 'plugin' | 'automation' | 'channel' | null;
   bot_events: string[] | null;
   hears_own: boolean | null;
   hears_notes: boolean | null;
@@ -46,7 +46,8 @@ export interface ServingBotRow {
 
 /** The serving bot of a row; null where none serves. */
 export function toServingBot(row: ServingBotRow, chosenBy: ServingBot['chosenBy']): ServingBot | null {
-  if (row.bot_id === null || row.bot_kind === null || row.bot_kind === 'automation') return null;
+  if (row.bot_id === null || row.bot_kind === null || row.bot_kind === 'automation' || row.bot_kind === 'channel')
+    return null;
   return {
     id: row.bot_id,
     name: row.bot_name ?? '',
@@ -67,7 +68,7 @@ export function unfitnessOf(row: ServingBotRow): Unfitness | null {
 }
 
 const holdStatement = prepared(`SELECT ${servingBotColumns} FROM agent_bots b
-  WHERE b.id = $2 AND (b.account_id = $1 OR b.account_id IS NULL) AND b.kind <> 'automation' FOR KEY SHARE OF b`);
+  WHERE b.id = $2 AND (b.account_id = $1 OR b.account_id IS NULL) AND b.kind IN ('webhook', 'plugin') FOR KEY SHARE OF b`);
 
 /**
  * A bot that the account may set on a conversation, its own or a system bot, locked against deletion until the transaction

@@ -1,6 +1,6 @@
 /** The columns of a message from `m` and the tables it is joined to. */
 export const columns = `m.id, m.conversation_id, m.message_type, m.content, m.content_type, m.content_attributes, m.private,
-  m.status, m.source_id, m.sender_kind, m.sender_id, m.attachments, m.created_at,
+  m.status, m.external_error, m.source_id, m.sender_kind, m.sender_id, m.attachments, m.created_at,
   coalesce(ct.name, u.name, b.name) AS sender_name, coalesce(ct.email, u.email) AS sender_email,
   coalesce(ct.avatar_url, u.avatar_url, b.avatar_url) AS sender_avatar`;
 

@@ -26,7 +26,10 @@ export interface Message {
   contentType: ContentType;
   contentAttributes: Record<string, unknown>;
   private: boolean;
-  status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** `pending` until its channel has it. */
+  status: 'pending' | 'sent' | 'delivered' | 'read' | 'failed';
+  /** Why its channel could not send it; null unless it failed. */
+  externalError: string | null;
   sourceId: string | null;
   sender: Sender;
   attachments: readonly Attachment[];
@@ -34,7 +37,7 @@ export interface Message {
 }
 
 /** A message that is about to be added to a conversation. */
-export type MessageDraft = Omit<Message, 'id' | 'conversationId'>;
+export type MessageDraft = Omit<Message, 'id' | 'conversationId' | 'externalError'>;
 
 /** A message as statements return it. */
 export interface MessageRow {
@@ -46,6 +49,7 @@ export interface MessageRow {
   content_attributes: Record<string, unknown>;
   private: boolean;
   status: Message['status'];
+  external_error: string | null;
   source_id: string | null;
   sender_kind: SenderKind;
   sender_id: number | null;
@@ -171,6 +175,7 @@ export function toMessage(row: MessageRow): Message {
     contentAttributes: row.content_attributes,
     private: row.private,
     status: row.status,
+    externalError: row.external_error,
     sourceId: row.source_id,
     sender: {
       kind: row.sender_kind,
@@ -238,7 +243,8 @@ export async function findExcerptsById(
 /** Writes the columns of a message that may change. */
 export async function saveMessage(sql: Sql, accountId: number, message: Message, now: Date): Promise<void> {
   await sql(
-    `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6, attachments = $7
+    `UPDATE messages SET content = $3, content_attributes = $4, status = $5, updated_at = $6, attachments = $7, external_error = $8,
+       source_id = $9
      WHERE account_id = $1 AND id = $2`,
     [
       accountId,
@@ -248,6 +254,8 @@ export async function saveMessage(sql: Sql, accountId: number, message: Message,
       message.status,
       now,
       attachmentsJson(message),
+      message.externalError,
+      message.sourceId,
     ],
   );
 }

@@ -1,5 +1,6 @@
 import { isHeaderText, isSettableHeader } from '../../outbound/request-headers.ts';
 import { DoorError } from './errors.ts';
+import { readForm, type FormField } from './form-body.ts';
 import { readSecret, type SecretText } from './secret-values.ts';
 
 /** A header whose value the service fills in: a secret, or user and password of Basic authentication. */
@@ -12,6 +13,8 @@ export interface FetchRequest {
   /** Values by lower-case name. */
   headers: Readonly<Record<string, string | HiddenHeader>>;
   body: string | undefined;
+  /** The fields of a form with files, in place of a body. */
+  form: Readonly<Record<string, FormField>> | undefined;
 }
 
 type Fields = Record<string, unknown>;
@@ -23,16 +26,24 @@ const methodsWithoutBody = new Set(['GET', 'HEAD']);
 
 /** Reads the argument of `ctx.fetch`; a body that is no text becomes JSON. Throws a DoorError. */
 export function readRequest(input: unknown): FetchRequest {
-  const { url, method: given = 'GET', headers: named = {}, body } = isFields(input) ? input : {};
+  const { url, method: given = 'GET', headers: named = {}, body, form } = isFields(input) ? input : {};
   if (typeof url !== 'string') throw refuse('`url` must be text');
   if (!isFields(named)) throw refuse('`headers` must be an object');
   const method = readMethod(given);
   const headers = readHeaders(named);
-  if (body === undefined || body === null) return { url, method, headers, body: undefined };
+  if (form !== undefined) return { url, method, headers, body: undefined, form: formOf(form, { method, body }) };
+  if (body === undefined || body === null) return { url, method, headers, body: undefined, form };
   if (methodsWithoutBody.has(method)) throw refuse(`A ${method} request has no body`);
-  if (typeof body === 'string') return { url, method, headers, body };
+  if (typeof body === 'string') return { url, method, headers, body, form };
   headers['content-type'] ??= 'application/json';
-  return { url, method, headers, body: JSON.stringify(body) };
+  return { url, method, headers, body: JSON.stringify(body), form };
+}
+
+function formOf(form: unknown, { method, body }: { method: string; body: unknown }): FetchRequest['form'] {
+  if (body !== undefined && body !== null) throw refuse('A request has a `body` or a `form`');
+  if (methodsWithoutBody.has(method)) throw refuse(`A ${method} request has no form`);
+  if (!isFields(form)) throw refuse('`form` must be an object');
+  return readForm(form);
 }
 
 function readMethod(given: unknown): string {

@@ -1,9 +1,10 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
 import { storableText } from '../../lib/text/storable.ts';
-import { readUrl } from '../../outbound/url.ts';
+import { readTarget, secretsInUrl, withSecrets } from '../../sandbox/request-target.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 import { readRequest, type FetchRequest, type HiddenHeader } from './fetch-request.ts';
+import { encodeForm, type ReadFormFile } from './form-body.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { checkNamed, hideSecrets, openSecret, type SecretText } from './secret-values.ts';
 import type { DoorRun } from './doors.ts';
@@ -14,7 +15,9 @@ interface PlainRequest {
   url: string;
   method: string;
   headers: Readonly<Record<string, string>>;
-  body?: string;
+  body?: string | Buffer;
+  /** Whether it is not encrypted: such a request stays within the ranges that the operator has opened. */
+  isPlain?: true;
 }
 
 /** An answer; `problem` instead, when there is none that could be used. */
@@ -29,21 +32,25 @@ export type SendRequest = (request: PlainRequest, signal: AbortSignal) => Promis
 export function fetchDoor(
   run: DoorRun,
   send: SendRequest | undefined,
-  { redaction, budget }: { redaction: Redaction; budget: RequestBudget },
+  { redaction, budget, readFile }: { redaction: Redaction; budget: RequestBudget; readFile: ReadFormFile | undefined },
 ): HostCall {
   const { permissions } = run;
   return async (input, _, signal) => {
     const { network } = permissions;
     if (!network) throw new ForbiddenCall('The manifest does not ask for `permissions.network`');
     const request = readRequest(input);
-    for (const secret of Object.values(request.headers).flatMap(secretsIn)) checkNamed(secret, permissions);
-    const host = checkTarget(request, network);
+    const named = secretsInUrl(request.url).map((secret) => ({ secret, prefix: '' }));
+    const secrets = [...Object.values(request.headers).flatMap(secretsIn), ...named];
+    for (const secret of secrets) checkNamed(secret, permissions);
+    const { host, isPlain } = checkTarget(request, network);
+    for (const { secret } of secrets) checkBound(secret, { host, run });
     budget.take();
     if (!send) throw new UnavailableError('fetch');
     hideSecrets(run, redaction);
-    const headers = headersOf(request, { host, run });
-    const { url, method, body } = request;
-    const answer = await send({ url, method, headers, ...(body === undefined ? {} : { body }) }, signal);
+    const url = withSecrets(request.url, (secret) => openSecret({ secret, prefix: '' }, run));
+    const { method } = request;
+    const { headers, ...content } = await contentOf(request, { run, readFile });
+    const answer = await send({ url, method, headers, ...content, ...(isPlain ? { isPlain } : {}) }, signal);
     if ('problem' in answer) throw new DoorError(answer.problem.code, answer.problem.message);
     const { status, text } = answer;
     // Makes the text storable before the bot gets it: the record of the run must equal what the bot got.
@@ -53,18 +60,25 @@ export function fetchDoor(
 
 function checkTarget(
   { url: text, method }: FetchRequest,
-  { hosts, methods }: NonNullable<Permissions['network']>,
-): string {
-  const read = readUrl(text, { httpsOnly: true });
+  network: NonNullable<Permissions['network']>,
+): { host: string; isPlain: boolean } {
+  const read = readTarget(text, network);
   if ('problem' in read) throw new DoorError('bad_url', read.problem.message);
-  const { host } = read.url;
+  const { hosts, methods } = network;
+  const { host, protocol } = read.url;
   if (!hosts.includes(host)) {
     throw new DoorError('network_denied', `\`permissions.network.hosts\` of the manifest does not list ${host}`);
   }
   if (!methods.some((listed) => listed === method)) {
     throw new DoorError('network_denied', `\`permissions.network.methods\` of the manifest does not list ${method}`);
   }
-  return host;
+  return { host, isPlain: protocol === 'http:' };
+}
+
+function checkBound(secret: string, { host, run }: { host: string; run: DoorRun }): void {
+  const grant = run.permissions.secrets.find((listed) => listed.name === secret);
+  if (grant?.hosts.includes(host)) return;
+  throw new DoorError('secret_host_mismatch', `The secret \`${secret}\` is not bound to ${host}`);
 }
 
 /** The secrets of a header. */
@@ -73,16 +87,19 @@ function secretsIn(value: string | HiddenHeader): SecretText[] {
   return 'basic' in value ? value.basic.filter((part) => typeof part !== 'string') : [value];
 }
 
-function headersOf({ headers }: FetchRequest, { host, run }: { host: string; run: DoorRun }): Record<string, string> {
-  const plain = Object.entries(headers).map(([name, value]) => {
-    for (const { secret } of secretsIn(value)) {
-      const grant = run.permissions.secrets.find((listed) => listed.name === secret);
-      if (!grant?.hosts.includes(host))
-        throw new DoorError('secret_host_mismatch', `The secret \`${secret}\` is not bound to ${host}`);
-    }
-    return [name, valueOf(value, run)] as const;
+async function contentOf(
+  { headers, body, form }: FetchRequest,
+  { run, readFile }: { run: DoorRun; readFile: ReadFormFile | undefined },
+): Promise<Pick<PlainRequest, 'headers' | 'body'>> {
+  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, valueOf(value, run)]));
+  if (!form) return { headers: plain, ...(body === undefined ? {} : { body }) };
+  const { accountId, botId, conversationId } = run.owner;
+  const encoded = await encodeForm(form, async (id) => {
+    const file = await readFile?.({ accountId, botId, conversationId, id });
+    if (file) return file;
+    throw new DoorError('unknown_file', `${id} is not a file of a public message of this conversation`);
   });
-  return Object.fromEntries(plain);
+  return { headers: { ...plain, 'content-type': encoded.type }, body: encoded.body };
 }
 
 function valueOf(value: string | HiddenHeader, run: DoorRun): string {

@@ -8,11 +8,12 @@ import type { Fields } from './view.ts';
 const { create, defineProperty, freeze, hasOwn } = Object;
 const { isArray } = Array;
 const { apply } = Reflect;
-const { ceil } = Math;
+const { ceil, floor } = Math;
 const { isFinite } = Number;
 const { parse } = JSON;
 const { getTime } = Date.prototype;
 const SafeDate = Date;
+const SafeError = Error;
 const SafeString = String;
 const SafeTypeError = TypeError;
 
@@ -87,7 +88,8 @@ function defineValue(target: object, name: string, value: unknown): void {
   defineProperty(target, name, descriptor);
 }
 
-function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
+function actionsOf(now: number, ports: ContextPorts): Fields {
+  const { queueAction } = ports;
   const label = {
     add: (...titles: unknown[]) => queueAction('label', { add: titles }),
     remove: (...titles: unknown[]) => queueAction('label', { remove: titles }),
@@ -106,6 +108,7 @@ function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
     mute: () => queueAction('mute', {}),
     sla: (policy: unknown) => queueAction('sla', { sla_policy_id: policy }),
     bot: (id: unknown) => queueAction('bot', { agent_bot_id: id }),
+    channel: channelOf(ports),
     schedule: (at: unknown, name: unknown, given?: unknown) =>
       queueAction('schedule', {
         at: secondsOf(at, now, 'ctx.schedule'),
@@ -113,6 +116,33 @@ function actionsOf(now: number, { queueAction }: ContextPorts): Fields {
         data: given === undefined ? null : given,
       }),
   };
+}
+
+// `defineChannel` turns what `send` answers or throws into the last three.
+function channelOf({ queueAction }: ContextPorts): Fields {
+  return freeze({
+    incoming: (message: unknown) => queueAction('incoming', incomingOf(objectOf(message, 'ctx.channel.incoming'))),
+    status: (change: unknown) => queueAction('status', objectOf(change, 'ctx.channel.status')),
+    refused: (reason: unknown) => errorOf('refused', reason, {}),
+    later: (reason: unknown, options: unknown = {}) =>
+      errorOf('later', reason, objectOf(options, 'ctx.channel.later') as Fields),
+    end: (type: unknown, fields: unknown) => {
+      if (type !== 'sent' && type !== 'refused' && type !== 'later') throw new SafeTypeError('ctx.channel.end');
+      queueAction(type, objectOf(fields, 'ctx.channel.end'));
+    },
+  });
+}
+
+function incomingOf(message: object): object {
+  const { at, content, ...rest } = message as Fields;
+  const moment = at === undefined ? undefined : typeof at === 'number' ? floor(at) : floor(timeOf(at) / 1000);
+  return { ...rest, content: content === undefined ? '' : content, ...(moment === undefined ? {} : { at: moment }) };
+}
+
+function errorOf(type: string, reason: unknown, fields: Fields): Error {
+  const error = new SafeError(SafeString(reason));
+  defineValue(error, 'ending', freeze({ ...fields, reason: SafeString(reason), type }));
+  return error;
 }
 
 function doorsOf(callHost: ContextPorts['callHost']): Fields {

@@ -65,16 +65,20 @@ function hookOf(hook: Fields | null): Fields | null {
   return { ...rest, json: isJson === true ? (parse(rest.text as string) as unknown) : null };
 }
 
+function messageOf(event: Fields, handler: string): Fields | null {
+  if (handler.startsWith('message_')) return pick(event, messageFields);
+  return handler === 'send' ? fieldsAt(event, 'message') : null;
+}
+
 /** The fields of `ctx` that come from the event. */
 export function viewOf(event: Fields, handler: string): Fields {
-  const isMessage = handler.startsWith('message_');
   const isConversation = handler.startsWith('conversation_') || handler === 'schedule' || handler === 'sla_breached';
   const given = fieldsAt(event, 'conversation') ?? fieldsAt(event, 'current_conversation');
   const conversation = isConversation && given === null ? pick(event, conversationFields) : given;
   const inboxId = conversation?.inbox_id;
   return {
     event,
-    message: isMessage ? pick(event, messageFields) : null,
+    message: messageOf(event, handler),
     conversation,
     contact: handler.startsWith('contact_') ? pick(event, contactFields) : contactOf(event, given),
     inbox: fieldsAt(event, 'inbox') ?? (inboxId === undefined ? null : { id: inboxId }),

@@ -1,7 +1,7 @@
 import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
-import { readUrl } from '../../outbound/url.ts';
 import { findProblems } from '../../schemas.ts';
 import { endingOf } from '../isolate/endings.ts';
+import { readTarget } from '../request-target.ts';
 import { runBounds } from '../run.ts';
 import type { Action, Permissions, RunOutcome } from '../run.ts';
 
@@ -9,6 +9,9 @@ import type { Action, Permissions, RunOutcome } from '../run.ts';
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
 
 type Reply = Extract<Action, { type: 'reply' }>;
+
+/** Actions of channels. */
+const ofChannels: ReadonlySet<Action['type']> = new Set(['incoming', 'status', 'sent', 'refused', 'later']);
 
 const actionSchemas = {
   reply: 'runtime/action.reply',
@@ -25,6 +28,11 @@ const actionSchemas = {
   mute: 'runtime/action.mute',
   sla: 'runtime/action.sla',
   bot: 'runtime/action.bot',
+  incoming: 'runtime/action.incoming',
+  status: 'runtime/action.status',
+  sent: 'runtime/action.sent',
+  refused: 'runtime/action.refused',
+  later: 'runtime/action.later',
 } as const satisfies Record<Action['type'], string>;
 
 /**
@@ -62,28 +70,38 @@ export function judgeActions(
 function lackOf(action: Action, permissions: Permissions): string | null {
   const { type } = action;
   if (type === 'schedule') return permissions.schedule ? null : '`permissions.schedule`';
+  if (ofChannels.has(type)) return lackOfChannel(action, permissions);
   if (type === 'handoff' && action.cause && !permissions.handoff_cause) return '`permissions.handoff_cause`';
   if (type === 'reply' && permissions.conversation.includes(type)) return lackOfHost(action, permissions);
-  return permissions.conversation.includes(type) ? null : `"${type}" under permissions.conversation`;
+  const isListed = permissions.conversation.some((listed) => listed === type);
+  return isListed ? null : `"${type}" under permissions.conversation`;
 }
 
-function lackOfHost({ attachments = [] }: Reply, { network }: Permissions): string | null {
-  const hosts = attachments.flatMap(({ url }) => (url === undefined ? [] : [hostIn(url)]));
+function lackOfChannel(action: Action, permissions: Permissions): string | null {
+  if (!permissions.channel) return '`"kind": "channel"`';
+  return action.type === 'incoming' ? lackOfHost(action, permissions) : null;
+}
+
+function lackOfHost(
+  { attachments = [] }: { attachments?: readonly { url?: string }[] },
+  { network }: Permissions,
+): string | null {
+  const hosts = attachments.flatMap(({ url }) => (url === undefined ? [] : [hostIn(url, network)]));
   if (hosts.length > 0 && !network?.methods.includes('GET')) return '`permissions.network` with the method GET';
   const unlisted = hosts.find((host) => !network?.hosts.includes(host));
   return unlisted === undefined ? null : `${unlisted} under permissions.network.hosts`;
 }
 
-function hostIn(url: string): string {
-  const read = readUrl(url, { httpsOnly: true });
-  return 'url' in read ? read.url.host : '';
+function hostIn(url: string, network: Permissions['network']): string {
+  const read = readTarget(url, network);
+  return 'url' in read ? read.url.host : 'an address that is none';
 }
 
 function findReplyFault({ content, attachments = [] }: Reply): string | null {
   if (content.trim() === '' && attachments.length === 0) return '`content` must not be blank';
   for (const { url, file } of attachments) {
     if ((url === undefined) === (file === undefined)) return 'a file has either a `url` or a `file`';
-    const read = url === undefined ? null : readUrl(url, { httpsOnly: true });
+    const read = url === undefined ? null : readTarget(url, null);
     if (read && 'problem' in read) return read.problem.message;
   }
   return null;

@@ -30,7 +30,14 @@ export type Happening =
   | { kind: 'called'; event: StageEvent };
 
 const nobody: Named = { id: 1, name: 'Simulated account' };
-const inbox = { id: 4, name: 'Simulated inbox', channelType: 'api', greets: false, autoAssigns: false };
+const inbox = {
+  id: 4,
+  name: 'Simulated inbox',
+  channelType: 'api',
+  greets: false,
+  autoAssigns: false,
+  channelId: null,
+};
 const contactId = 3;
 const conversationId = 2;
 

@@ -49,7 +49,7 @@ export class StageTransaction extends Transaction {
   }
 
   override say(conversation: Conversation, draft: MessageDraft, bot: BotDecision | null): Promise<Message> {
-    const message = { ...draft, id: this.#stage.nextMessageId(), conversationId: conversation.id };
+    const message = { ...draft, externalError: null, id: this.#stage.nextMessageId(), conversationId: conversation.id };
     this.#said.push(message);
     this.record('message_created', { conversation, message }, bot);
     return Promise.resolve(message);

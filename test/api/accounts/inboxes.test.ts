@@ -149,7 +149,10 @@ describe('inboxes', () => {
     expect((await app.post('inboxes', {})).body.details[0].path).to.equal('/name');
     expect((await app.post('inboxes', { name: 'X', channel_type: 'Channel::Pigeon' })).status).to.equal(422);
     for (const [channel, message] of [
-      [{ type: 'pigeon' }, '`channel.type` must be one of web_widget, api, email, line, telegram, whatsapp, sms'],
+      [
+        { type: 'pigeon' },
+        '`channel.type` must be one of web_widget, api, email, line, telegram, whatsapp, sms, plugin',
+      ],
       [{ website_url: 'https://www.example.com' }, '`channel.type` is missing'],
       ['web_widget', '`channel` must be an object'],
     ] as const) {

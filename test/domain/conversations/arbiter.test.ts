@@ -122,7 +122,7 @@ function expectedAnswer({ bot, assigned, blocked, ending }: Case, status: Conver
 const conversationOf = (one: Case, status: ConversationStatus): Conversation => ({
   id: 1,
   account: { id: 1, name: 'Account' },
-  inbox: { id: 4, name: 'Inbox', channelType: 'Channel::Api', greets: false, autoAssigns: false },
+  inbox: { id: 4, name: 'Inbox', channelType: 'Channel::Api', greets: false, autoAssigns: false, channelId: null },
   contact: {
     id: 2,
     name: 'Carla',

@@ -2,6 +2,7 @@ import { readConversation } from '../../../domain/conversations/access.ts';
 import { checkFiles } from '../../../domain/attachments/checked-files.ts';
 import { discardFiles } from '../../../domain/attachments/rows.ts';
 import { deleteMessage, updateMessage } from '../../../domain/conversations/messages/edits.ts';
+import { retryMessage } from '../../../domain/channels/outgoing.ts';
 import { send } from '../../../domain/conversations/send.ts';
 import { findMessage, findMessages } from '../../../records/messages/message.ts';
 import { messageRecord } from '../../../events/payloads.ts';
@@ -93,6 +94,20 @@ export const messageRoutes = [
     async ({ services, params, body, transact }) => {
       const changes = { status: body.status, content: body.content, contentAttributes: body.content_attributes };
       const { message, conversation } = await transact((tx) => updateMessage(tx, placeOf(params), changes));
+      return messageRecord(message, conversation, services.fileLinks);
+    },
+  ),
+  doors.account(
+    ['POST', `${base}/:message_id/retry`, 'Send a failed message again'],
+    {
+      reply: 'resources/message',
+      role: 'agent',
+      errors: [409],
+      description:
+        'The channel of the inbox sends it again: it is `pending` until then. Refused (409) for a message that has not failed.',
+    },
+    async ({ services, params, transact }) => {
+      const { message, conversation } = await transact((tx) => retryMessage(tx, placeOf(params)));
       return messageRecord(message, conversation, services.fileLinks);
     },
   ),

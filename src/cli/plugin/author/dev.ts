@@ -42,7 +42,7 @@ export async function chatWithPlugin(directory: string, { json = false, ...optio
     else for (const line of text.split('\n')) console.log(printable(line));
   };
   const outbound = createOutboundHttp(requests);
-  const send = sendOutbound(outbound, requests.maxResponseBytes);
+  const send = sendOutbound({ secure: outbound, plain: outbound }, requests.maxResponseBytes);
   const chat = await open(directory, { ...options, send, now: systemClock.now(), told: (line) => say('line', line) });
   const isTyped = process.stdin.isTTY;
   say('ready', `${chat.name}. ${isTyped ? help : '/help lists the commands.'}`);

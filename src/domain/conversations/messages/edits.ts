@@ -26,7 +26,7 @@ interface Place {
   messageId: number;
 }
 
-const progress = { failed: 0, sent: 1, delivered: 2, read: 3 } as const;
+const progress = { failed: 0, pending: 0, sent: 1, delivered: 2, read: 3 } as const;
 
 /**
  * Changes a message. Says message_updated when something changed. Errors: 404, 403 for editing somebody else's content

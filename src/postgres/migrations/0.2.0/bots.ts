@@ -4,8 +4,8 @@ import { endpointColumns } from './endpoint-columns.ts';
  * Bots: the secrets before the present one, which sign too while the server learns it; how attempts on their servers end; a quarantine
  * for bots whose runs fail again and again (`failed_account_id` is where a system bot failed last; without an end it waits for
  * a release by hand); sealed secrets by name; why their plugin cannot run them; and a limit of tokens a day. `health_error` is
- * why the bot cannot answer as it is meant to, null when it can. Automations are rows, too: `inbox_ids` is where they act, null for
- * all inboxes, and `active` whether they are on.
+ * why the bot cannot answer as it is meant to, null when it can. Automations and channels are rows, too: `inbox_ids` is where they act, null
+ * for all inboxes, and `active` whether they are on.
  */
 export const bots = `
   ALTER TABLE agent_bots
@@ -36,7 +36,7 @@ export const bots = `
       (outgoing_url IS NULL OR secret IS NOT NULL)
       AND ((kind = 'webhook' AND plugin_id IS NULL AND (outgoing_url IS NOT NULL OR disabled_reason IS NOT NULL))
         OR (kind = 'plugin' AND plugin_id IS NOT NULL)
-        OR (kind = 'automation' AND plugin_id IS NOT NULL AND account_id IS NOT NULL AND outgoing_url IS NULL)));
+        OR (kind IN ('automation', 'channel') AND plugin_id IS NOT NULL AND account_id IS NOT NULL AND outgoing_url IS NULL)));
   CREATE INDEX agent_bots_automations ON agent_bots (account_id) WHERE kind = 'automation' AND active;
   CREATE INDEX agent_bots_paused ON agent_bots (id) WHERE paused_at IS NOT NULL;
   CREATE INDEX agent_bots_plugin ON agent_bots (plugin_id) WHERE plugin_id IS NOT NULL;`;

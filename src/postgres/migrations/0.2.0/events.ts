@@ -1,8 +1,8 @@
 /**
  * Events, and the feed: each account's events in the order in which a reader may follow them, by a position that is given after
  * the commit. Ids are taken before it, so a reader of ids would pass an event that commits later. Events of 0.1.0 are placed by
- * their ids. An event keeps the `facts` that webhooks filter by, the webhooks that their filters `left_out`, and the
- * automations that heard it.
+ * their ids. An event keeps the `facts` that webhooks filter by, the webhooks that their filters `left_out`, the
+ * automations that heard it, and the channel that it is for.
  */
 export const events = `
   -- An event falls with its conversation or contact; one that refers to neither, such as that of their deletion, falls with its
@@ -14,7 +14,8 @@ export const events = `
     ADD chatwoot_payload json,
     ADD facts json,
     ADD left_out bigint[],
-    ADD automation_ids bigint[];
+    ADD automation_ids bigint[],
+    ADD channel_id bigint;
   UPDATE events SET lone_account_id = account_id WHERE conversation_id IS NULL AND contact_id IS NULL;
   ALTER TABLE events ADD CONSTRAINT events_lone FOREIGN KEY (lone_account_id) REFERENCES accounts ON DELETE CASCADE;
   CREATE INDEX events_lone_index ON events (lone_account_id) WHERE lone_account_id IS NOT NULL;

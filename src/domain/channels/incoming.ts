@@ -1,0 +1,155 @@
+import { system, type Actor, type Transaction } from '../../events/transaction.ts';
+import type { Sql } from '../../postgres/sql.ts';
+import type { Attachment } from '../../records/messages/attachment.ts';
+import type { Contact } from '../../records/contacts/contact.ts';
+import type { Conversation } from '../../records/conversations/conversation.ts';
+import { findMessagesById } from '../../records/messages/message.ts';
+import { addContactInbox } from '../contacts/contact-inboxes.ts';
+import { createContact } from '../contacts/contacts.ts';
+import { createConversation } from '../conversations/lifecycle.ts';
+import { saveEdit } from '../conversations/messages/edits.ts';
+import { sendInto } from '../conversations/send.ts';
+import { findByExternalId, keepExternalId } from './external-ids.ts';
+
+/** A message of a customer, which a channel brings in. */
+export interface IncomingMessage {
+  /** The customer, as the other system knows the customer. */
+  sourceId: string;
+  /** The message there. */
+  externalId: string;
+  content: string;
+  /** Fields of a customer who is new. */
+  profile: { name: string | null; email: string | null; phoneNumber: string | null };
+  /** When it was written, in Unix seconds. */
+  at: number | null;
+  /** Whether the customer changed a message that may be known already. */
+  isEdit: boolean;
+  /** Files that are stored, and belong to no message yet. */
+  attachments: readonly Attachment[];
+  /** Files that the service could not get, and why. */
+  missing: readonly { name: string; why: string }[];
+}
+
+/**
+ * Adds a customer's message to the customer's conversation in the inbox that is not resolved, else to a new one; the customer
+ * becomes a contact. A message that is known by its external id changes nothing, unless the customer edited it. Says the events of
+ * `send`, contact_created, conversation_created; message_updated for an edit.
+ */
+export async function receiveMessage(tx: Transaction, inboxId: number, given: IncomingMessage): Promise<void> {
+  await holdSource(tx, inboxId, given.sourceId);
+  const known = await findByExternalId(tx, inboxId, given.externalId);
+  if (known !== null) return given.isEdit ? editMessage(tx, known, given) : undefined;
+  const contact = await findContact(tx, inboxId, given);
+  const conversation = await openConversation(tx, { inboxId, contact, sourceId: given.sourceId });
+  if (!conversation) return;
+  const message = await sendInto(tx.as(asContact(contact)), conversation, {
+    type: 'incoming',
+    content: contentOf(given),
+    sourceId: given.externalId,
+    contentAttributes: given.at === null ? {} : { external_created_at: given.at },
+    attachments: given.attachments,
+  });
+  await keepExternalId(tx, { inboxId, externalId: given.externalId, messageId: message.id });
+  const notes = given.missing.map(({ name, why }) => `The file ${name} could not be received: ${why}`);
+  if (notes.length === 0) return;
+  await sendInto(tx.as(system), conversation, { type: 'outgoing', content: notes.join('\n'), private: true });
+}
+
+// Requests about one customer may come by several lanes: the first makes the contact.
+async function holdSource({ sql, account }: Transaction, inboxId: number, sourceId: string): Promise<void> {
+  await sql('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [account.id % 2 ** 31, `${inboxId} ${sourceId}`]);
+}
+
+// A message has content or files.
+function contentOf({ content, attachments, missing }: IncomingMessage): string {
+  if (content.trim() !== '' || attachments.length > 0) return content;
+  return missing.map(({ name }) => name).join(', ') || '…';
+}
+
+async function editMessage(tx: Transaction, messageId: number, { content }: IncomingMessage): Promise<void> {
+  const [place] = await tx.sql<{ conversation_id: number }>(
+    'SELECT conversation_id FROM messages WHERE account_id = $1 AND id = $2',
+    [tx.account.id, messageId],
+  );
+  const conversation = place ? await tx.conversation(place.conversation_id) : null;
+  const [message] = await findMessagesById(tx.sql, tx.account.id, [messageId]);
+  // Neither a deleted message nor one that the customer did not write.
+  const isOpen = message?.type === 'incoming' && !message.contentAttributes['deleted'];
+  if (!conversation || !isOpen || content.trim() === '' || content === message.content) return;
+  const changed = { content: { previous: message.content, current: content } };
+  await saveEdit(tx, { conversation, message: { ...message, content } }, changed);
+}
+
+type Known = Pick<Contact, 'id' | 'name' | 'email' | 'avatarUrl'>;
+
+async function findContact(tx: Transaction, inboxId: number, given: IncomingMessage): Promise<Known> {
+  const known = await findBySource(tx.sql, tx.account.id, { inboxId, sourceId: given.sourceId });
+  if (known) return known;
+  // A contact who is being erased leaves the place to a new one.
+  await tx.sql('DELETE FROM contact_inboxes WHERE account_id = $1 AND inbox_id = $2 AND source_id = $3', [
+    tx.account.id,
+    inboxId,
+    given.sourceId,
+  ]);
+  const { name, email, phoneNumber } = given.profile;
+  const contact = await createContact(tx, {
+    name: name ?? email ?? phoneNumber ?? given.sourceId,
+    email,
+    phoneNumber,
+    identifier: null,
+    blocked: false,
+    avatarUrl: null,
+    customAttributes: {},
+    additionalAttributes: {},
+  });
+  const source = { contactId: contact.id, inboxId, sourceId: given.sourceId, made: given.sourceId };
+  await addContactInbox(tx, source);
+  return contact;
+}
+
+async function findBySource(
+  sql: Sql,
+  accountId: number,
+  { inboxId, sourceId }: { inboxId: number; sourceId: string },
+): Promise<Known | null> {
+  const [found] = await sql<{ id: number; name: string; email: string | null; avatar_url: string | null }>(
+    `SELECT c.id, c.name, c.email, c.avatar_url FROM contact_inboxes k
+     JOIN contacts c ON c.account_id = k.account_id AND c.id = k.contact_id AND c.deletion_requested_at IS NULL
+     WHERE k.account_id = $1 AND k.inbox_id = $2 AND k.source_id = $3 FOR KEY SHARE OF c`,
+    [accountId, inboxId, sourceId],
+  );
+  return found ? { id: found.id, name: found.name, email: found.email, avatarUrl: found.avatar_url } : null;
+}
+
+interface Place {
+  inboxId: number;
+  contact: Known;
+  sourceId: string;
+}
+
+// A customer who was merged from two has a conversation for each of the places where the customer writes.
+const unresolved = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
+  AND status <> 'resolved' AND (source_id = $4 OR source_id IS NULL) ORDER BY id DESC LIMIT 1`;
+
+async function openConversation(tx: Transaction, { inboxId, contact, sourceId }: Place): Promise<Conversation | null> {
+  const parameters = [inboxId, contact.id, sourceId];
+  const [found] = await tx.conversations({ ids: unresolved, parameters, reserves: true });
+  if (found) return found;
+  const { conversation } = await createConversation(tx.as(asContact(contact)), {
+    inboxId,
+    contactId: contact.id,
+    sourceId,
+    status: null,
+    snoozedUntil: null,
+    assigneeId: null,
+    teamId: null,
+    message: null,
+    additionalAttributes: {},
+    customAttributes: {},
+  });
+  return conversation;
+}
+
+function asContact({ id, name, email, avatarUrl }: Known): Actor {
+  return { kind: 'contact', id, name, role: null, email: email ?? null, avatarUrl: avatarUrl ?? null, depth: 0 };
+}

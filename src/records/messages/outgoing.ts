@@ -1,0 +1,41 @@
+import type { Sql } from '../../postgres/sql.ts';
+import { findConversation } from '../conversations/rows.ts';
+import type { Conversation } from '../conversations/conversation.ts';
+import { findMessage, type Message } from './message.ts';
+
+/** A message that a channel may have to send. */
+export interface OutgoingMessage {
+  conversation: Conversation;
+  message: Message;
+  /** The customer in the other system; null where the contact is not known there. */
+  sourceId: string | null;
+}
+
+/** Returns a message of the conversation, and to whom a channel sends it; null when it was deleted. */
+export async function findOutgoing(
+  sql: Sql,
+  accountId: number,
+  { conversationId, messageId }: { conversationId: number; messageId: number },
+): Promise<OutgoingMessage | null> {
+  const [conversation, message] = await Promise.all([
+    findConversation(sql, accountId, conversationId),
+    findMessage(sql, accountId, conversationId, messageId),
+  ]);
+  if (!conversation || !message || (message.content === '' && message.attachments.length === 0)) return null;
+  return { conversation, message, sourceId: await sourceOf(sql, accountId, conversation) };
+}
+
+// Identifiers that the service made admit visitors: no other system knows the contact by them.
+async function sourceOf(
+  sql: Sql,
+  accountId: number,
+  { sourceId, contact, inbox }: Conversation,
+): Promise<string | null> {
+  if (sourceId !== null) return sourceId;
+  const [found] = await sql<{ source_id: string }>(
+    `SELECT source_id FROM contact_inboxes WHERE account_id = $1 AND contact_id = $2 AND inbox_id = $3 AND NOT admits
+     ORDER BY id DESC LIMIT 1`,
+    [accountId, contact.id, inbox.id],
+  );
+  return found?.source_id ?? null;
+}

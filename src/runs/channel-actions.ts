@@ -1,0 +1,57 @@
+import { receiveMessage, type IncomingMessage } from '../domain/channels/incoming.ts';
+import { takeReceipt } from '../domain/channels/outgoing.ts';
+import type { Transaction } from '../events/transaction.ts';
+import type { Action } from '../sandbox/run.ts';
+import type { IncomingFiles } from './incoming-files.ts';
+import type { ReplyFiles } from './reply-files.ts';
+
+/** Thrown for a receipt of a message that the inbox does not know: the answer that has its id may not be committed yet. */
+export class UnknownMessage extends Error {
+  override name = 'UnknownMessage';
+}
+
+interface Received {
+  inboxId: number;
+  files: ReplyFiles;
+  incoming: IncomingFiles;
+}
+
+/**
+ * Applies what a channel brings in: messages of customers and receipts, in the channel's order. Throws UnknownMessage for a receipt of an
+ * unknown message, unless it is the last try.
+ */
+export async function receive(
+  tx: Transaction,
+  actions: readonly Action[],
+  { inboxId, files, incoming }: Received,
+): Promise<void> {
+  for (const action of actions) {
+    if (action.type === 'incoming') await receiveMessage(tx, inboxId, messageOf(action, { files, incoming }));
+    if (action.type === 'status') await takeStatus(tx, action, { inboxId, isLast: incoming.isLast });
+  }
+}
+
+function messageOf(
+  action: Extract<Action, { type: 'incoming' }>,
+  { files, incoming }: Pick<Received, 'files' | 'incoming'>,
+): IncomingMessage {
+  return {
+    sourceId: action.source_id,
+    externalId: action.external_id,
+    content: action.content,
+    profile: { name: action.name ?? null, email: action.email ?? null, phoneNumber: action.phone_number ?? null },
+    at: action.at ?? null,
+    isEdit: action.edited ?? false,
+    attachments: files.get(action) ?? [],
+    missing: incoming.missing.get(action) ?? [],
+  };
+}
+
+async function takeStatus(
+  tx: Transaction,
+  { external_id: externalId, status, reason }: Extract<Action, { type: 'status' }>,
+  { inboxId, isLast }: { inboxId: number; isLast: boolean },
+): Promise<void> {
+  const isKnown = await takeReceipt(tx, inboxId, { externalId, status, reason: reason ?? null });
+  if (!isKnown && !isLast) throw new UnknownMessage(`No message of the inbox is known as ${externalId}`);
+}
