@@ -6,6 +6,7 @@ import { BotHouse } from '../runs/house.ts';
 import { adminToken, type TestApp } from '../support/app.ts';
 import { TestBrowser, type WatchedPage } from '../support/browser.ts';
 import { expectAtAllWidths, signedIn } from '../support/console.ts';
+import { makeHook, send } from '../support/hook-senders.ts';
 import { addPerson } from '../support/people.ts';
 import { Receiver } from '../support/receiver.ts';
 import { xssTexts } from '../support/xss.ts';
@@ -39,7 +40,8 @@ const rows = readRows();
 describe('every page of the console', function () {
   this.timeout(120_000);
   const browser = new TestBrowser();
-  const ids: Record<string, string> = {};
+  /** Ids in addresses, by the path of the view. */
+  const ids: Record<string, unknown> = {};
   let house: BotHouse;
   let app: TestApp;
   let receiver: Receiver;
@@ -49,7 +51,15 @@ describe('every page of the console', function () {
   before(async function () {
     await browser.start(this);
     house = await BotHouse.open(
-      { parrot: { on: { message_created: 'ctx.note(ctx.message.content)' }, permissions: { conversation: ['note'] } } },
+      {
+        parrot: { on: { message_created: 'ctx.note(ctx.message.content)' }, permissions: { conversation: ['note'] } },
+        shop: {
+          on: { hook_received: '' },
+          events: [],
+          hooks: { orders: { verify: 'none' } },
+          permissions: { hooks: true },
+        },
+      },
       { shipped: ['rules'] },
     );
     ({ app } = house);
@@ -60,6 +70,8 @@ describe('every page of the console', function () {
     const { inbox_id: inbox, contact } = (await app.get(`conversations/${conversation}`)).body;
     await app.patch(`contacts/${contact.id}`, { custom_attributes: { [attack]: attack } });
     await app.patch(`conversations/${conversation}`, { custom_attributes: { [attack]: attack } });
+    const hook = await makeHook(app, house.botOf('shop'), 'orders');
+    const request = JSON.parse((await send(hook.url, JSON.stringify({ text: attack }))).text) as { id: string };
     const [run] = (await app.get(`conversations/${conversation}/runs`)).body.payload;
     const delivery = await app.eventually(async () => (await app.get('deliveries')).body.payload[0]?.id);
     const article = (await app.post('articles', { title: attack, content: attack, tags: ['a'] })).body;
@@ -91,6 +103,8 @@ describe('every page of the console', function () {
       '/console/knowledge/articles/:id': article.id,
       '/console/webhooks/:id': webhook.id,
       '/console/deliveries/:id': delivery,
+      '/console/hooks/:id': hook.id,
+      '/console/hooks/:id/requests/:request_id': [hook.id, request.id],
       '/console/settings/inboxes/:id': inbox,
     });
     const { id } = (await app.get('agents')).body.find(({ name }: { name: string }) => name.startsWith('Grace'));
@@ -123,6 +137,11 @@ describe('every page of the console', function () {
     watched.expectNoProblems();
   }
 
+  const addressOf = (path: string): string =>
+    path.includes('/:')
+      ? [ids[path]].flat().reduce<string>((address, id) => address.replace(/:\w+/, String(id)), path)
+      : path;
+
   const linksOf = async (page: Page): Promise<string[]> =>
     page.getByRole('navigation', { name: 'Console' }).getByRole('link').allTextContents();
 
@@ -136,7 +155,7 @@ describe('every page of the console', function () {
     const { path, nav, administrators, platform } = row;
     const forAll = !administrators && !platform;
     it(`${path}: for administrators, at all widths, by keyboard, accessibly`, async () => {
-      const address = path.includes('/:') ? path.replace(/:\w+/, String(ids[path])) : path;
+      const address = addressOf(path);
       expect(address, 'add a record for it above').to.not.match(/undefined/);
       await inspect(administrator, address);
       const links = await linksOf(administrator.page);
@@ -144,7 +163,7 @@ describe('every page of the console', function () {
     });
 
     it(`${path}: ${forAll ? 'for agents too' : 'a sentence for agents, and no link'}`, async () => {
-      const address = path.replace(/:\w+/, String(ids[path]));
+      const address = addressOf(path);
       await inspect(agent, address);
       const links = await linksOf(agent.page);
       if (nav !== undefined) expect(links.includes(nav)).to.equal(forAll);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { TestApp } from '../support/app.ts';
+import { addAccount } from '../support/people.ts';
 import { FakeTelegram, messageOf } from '../support/fake-telegram.ts';
 
 const secret = 'a-secret-of-the-webhook';
@@ -24,8 +25,8 @@ describe('the channel telegram', function () {
   let inbox: number;
   const token = '4200:canary-token_1';
 
-  const connect = async (botToken: string, account = 1) =>
-    app.post(`/api/v1/accounts/${account}/inboxes`, {
+  const connect = async (botToken: string, account = 1, headers?: Record<string, string>) => {
+    const body = {
       name: 'Telegram',
       channel: {
         type: 'plugin',
@@ -33,7 +34,9 @@ describe('the channel telegram', function () {
         config: { api_url: telegram.url },
         secrets: { BOT_TOKEN: botToken, WEBHOOK_SECRET: secret },
       },
-    });
+    };
+    return app.call('POST', `/api/v1/accounts/${account}/inboxes`, body, headers);
+  };
   const setWebhook = async (botToken: string, url: string) =>
     fetch(`${telegram.url}/bot${botToken}/setWebhook`, {
       method: 'POST',
@@ -279,26 +282,38 @@ describe('the channel telegram', function () {
     expect(again.status).to.equal(422);
     expect(again.body.error).to.include('BOT_TOKEN');
     const second = '4300:canary-token_2';
-    const { body: account } = await app.post('/platform/api/v1/accounts', { name: 'Second' });
-    const made = await connect(second, account.id);
-    expect(made.status, JSON.stringify(made.body)).to.be.oneOf([201, 403, 404]);
-    const other = made.status === 201 ? made : await connect(second);
-    expect(other.status).to.equal(201);
+    const { id: account, administrator } = await addAccount(app, 'Second');
+    const taken = await connect(token, account, administrator.headers);
+    expect(taken.status).to.equal(422);
+    const other = await connect(second, account, administrator.headers);
+    expect(other.status, JSON.stringify(other.body)).to.equal(201);
     await setWebhook(second, other.body.hook_url);
+    // The same customer writes to both: nothing of one account is seen in the other.
     await telegram.write(second, 42, { text: 'To the second' });
-    await app.eventually(
-      async () => (await app.query(`SELECT FROM messages WHERE content = 'To the second'`)).length === 1,
-    );
+    const theirs = `/api/v1/accounts/${account}/conversations`;
+    const [conversation] = await app.eventually(async () => {
+      const { payload } = (await app.get(theirs, administrator.headers)).body.data;
+      return payload?.length > 0 && payload;
+    });
+    expect((await app.get(`conversations/${conversation.id}`)).status).to.equal(404);
+    const before = to(42).length;
+    const said = { content: 'From the second', message_type: 'outgoing' };
+    const written = `${theirs}/${conversation.id}/messages`;
+    expect((await app.call('POST', written, said, administrator.headers)).status).to.equal(201);
+    await app.eventually(() => Promise.resolve(to(42).length > before));
+    expect(to(42).at(-1)).to.deep.include({ token: second });
+    expect(to(42).filter(({ token: by }) => by === second)).to.have.length(1);
+    const stored = await app.query(`SELECT account_id FROM messages WHERE content LIKE '% the second' ORDER BY id`);
+    expect(stored).to.deep.equal([{ account_id: account }, { account_id: account }]);
     const wrong = await connect('4400:x');
     expect(
       (await app.patch(`inboxes/${wrong.body.id}`, { channel: { secrets: { BOT_TOKEN: token } } })).status,
     ).to.equal(422);
     expect((await app.delete(`inboxes/${wrong.body.id}`)).status).to.equal(200);
-    expect(await app.query(`SELECT FROM agent_bots WHERE kind = 'channel' AND id = $1`, [0])).to.have.length(0);
-    const stored = await app.query<{ text: string }>(
+    const told = await app.query<{ text: string }>(
       `SELECT r::text AS text FROM bot_runs r UNION ALL SELECT m::text FROM messages m UNION ALL SELECT e::text FROM events e`,
     );
-    expect(stored.filter(({ text }) => text.includes('canary-token'))).to.deep.equal([]);
+    expect(told.filter(({ text }) => text.includes('canary-token'))).to.deep.equal([]);
   });
 
   it('waits while the plugin is disabled or the service is away, and goes on after that', async () => {
@@ -327,7 +342,7 @@ describe('the channel telegram', function () {
 
   it('replays what was sent and received identically', async () => {
     const runs = await app.query<{ id: number }>(
-      `SELECT id FROM bot_runs WHERE plugin_id = 'telegram' AND outcome = 'ok' ORDER BY id DESC LIMIT 6`,
+      `SELECT id FROM bot_runs WHERE account_id = 1 AND plugin_id = 'telegram' AND outcome = 'ok' ORDER BY id DESC LIMIT 6`,
     );
     for (const { id } of runs) {
       const { status, body } = await app.post(`runs/${id}/replay`);
