@@ -7,7 +7,6 @@ import { findFitting } from './fitting-plugin.ts';
 import type { InstalledPlugin, InstalledPlugins } from './installed-plugins.ts';
 import { judgeActions } from '../sandbox/parent/action-batch.ts';
 import { noPermissions, type Permissions, type RunResult, type Sandbox } from '../sandbox/run.ts';
-import type { Manifest } from '../packages/manifest/manifest.ts';
 import { permissionsWith } from '../packages/manifest/setting-hosts.ts';
 import type { Author } from './doors/customers.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
@@ -95,7 +94,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now, config }), ports.doors ?? {});
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
-    kind: shareOf(kind),
+    kind,
     bundle: pack.bundle,
     event,
     handler: handlerOf(input),
@@ -126,11 +125,6 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
     tokens: doors.tokens,
     result: { ...result, calls, logs, ...error, ...judged },
   };
-}
-
-// Channels share the places of automations: no flood of theirs takes those of bots.
-function shareOf(kind: Manifest['kind']): 'bot' | 'automation' {
-  return kind === 'bot' ? kind : 'automation';
 }
 
 function handlerOf({ handler, event }: BotEvent): string {

@@ -110,7 +110,7 @@ export interface RunRequest {
   /** The bot and its account: accounts take turns, and within an account its bots. */
   owner: { account: number; bot: number };
   /** The share of the children that it may occupy; `bot` when absent. */
-  kind?: 'bot' | 'automation';
+  kind?: 'bot' | 'automation' | 'channel';
   bundle: Bundle;
   /** The event's body as plain JSON; contact fields that are not granted are removed before the child gets it. */
   event: unknown;

@@ -65,8 +65,12 @@ describe('sandbox: turns of accounts', () => {
     children.close();
   });
 
-  const run = (account: number, bot: number, hash: string, kind: 'bot' | 'automation' = 'bot'): Promise<RunResult> =>
-    sandbox.run(requestOf({ hash, code: 'x' }, { owner: { account, bot }, limits, kind }));
+  const run = (
+    account: number,
+    bot: number,
+    hash: string,
+    kind: 'bot' | 'automation' | 'channel' = 'bot',
+  ): Promise<RunResult> => sandbox.run(requestOf({ hash, code: 'x' }, { owner: { account, bot }, limits, kind }));
   const limits = { sliceMs: 500, wallMs: 20_000, heapMb: 32 };
 
   /** Starts the crowd of account 1; the returned function says how many of its runs have ended. */
@@ -134,6 +138,24 @@ describe('sandbox: turns of accounts', () => {
       expect(ended - before, hash).to.be.at.most(hash === 'slow' ? 2 : 1);
     }
     void Promise.all(flood);
+  });
+
+  it('channels and automations have their turns beside a flood of each other', async () => {
+    for (const [many, few] of [
+      ['automation', 'channel'],
+      ['channel', 'automation'],
+    ] as const) {
+      open();
+      let ended = 0;
+      for (let count = 0; count < 40; count += 1) void run(1, 9, 'slow', many).then(() => (ended += 1));
+      for (let question = 0; question < 3; question += 1) {
+        const before = ended;
+        expect(await run(2, 1, 'quick', few)).to.include({ outcome: 'ok' });
+        expect(ended - before, `${few} beside ${many}`).to.be.at.most(1);
+      }
+      await sandbox.close();
+      children.close();
+    }
   });
 
   it('automations go on beside a flood of bots', async () => {

@@ -1,7 +1,7 @@
 import { startSandboxProcess } from '../child-process.ts';
 import type { SandboxProcess } from '../child-process.ts';
 import type { Owner } from './fair-queue.ts';
-import { PoolShares } from './pool-shares.ts';
+import { PoolShares, type ShareKind } from './pool-shares.ts';
 import type { HostCall, RunOutcome, RunRequest, RunResult, Sandbox } from '../run.ts';
 import { processBounds, type ProcessBounds } from './process-bounds.ts';
 import { HeldAnswers, type HeldBounds } from './held-answers.ts';
@@ -40,7 +40,7 @@ export interface SandboxOptions {
 interface QueuedRun {
   run: OngoingRun;
   owner: Owner;
-  kind: 'bot' | 'automation';
+  kind: ShareKind;
   resolve: (end: RawResult | WaitingRun) => void;
 }
 
