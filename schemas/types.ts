@@ -784,7 +784,7 @@ identifier_hash?: (string | null)
  */
 export type AccountPlugin = (PluginShape & {
 /**
- * `bot` for plugins that bots run, `automation` for those of automations.
+ * `bot` for plugins that bots run, `automation` for those of automations, `channel` for those of inboxes.
  */
 kind: ("bot" | "automation" | "channel")
 /**
