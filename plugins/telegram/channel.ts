@@ -52,15 +52,12 @@ export default defineChannel<Config>({
     const before = await ctx.storage.get<{ count: number; last: number }>(key);
     let [count, last] = [before?.count ?? 0, before?.last ?? 0];
     const keep = async (): Promise<void> => ctx.storage.set(key, { count, last }, { ttl: 172_800 });
-    try {
-      for (const part of parts.slice(count)) {
-        if (count - (before?.count ?? 0) >= partsPerRun) throw ctx.channel.later('The message goes on', { seconds: 1 });
-        last = await sendPart(ctx, message.source_id, part);
-        count += 1;
-      }
-    } catch (error) {
-      if (count > 0) await keep();
-      throw error;
+    for (const part of parts.slice(count)) {
+      if (count - (before?.count ?? 0) >= partsPerRun) throw ctx.channel.later('The message goes on', { seconds: 1 });
+      last = await sendPart(ctx, message.source_id, part);
+      count += 1;
+      // However this run ends, what it has sent is not sent again.
+      if (count < parts.length) await keep();
     }
     return { external_id: externalId(message.source_id, last) };
   },

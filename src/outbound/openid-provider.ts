@@ -39,6 +39,8 @@ export interface OpenIdPerson {
   roles: readonly string[];
 }
 
+type Claims = Readonly<Record<string, unknown>>;
+
 /** Thrown where a sign-in fails. `isPassing`: the provider did not answer as it should, and may do so later. */
 export class OpenIdError extends Error {
   override name = 'OpenIdError';
@@ -56,6 +58,7 @@ const maxResponseBytes = 1_048_576;
 const connectionsPerOrigin = 8;
 const discoveryMs = 3_600_000;
 const ticketBytes = 32;
+const passingErrors: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable']);
 
 /** An identity provider that speaks OpenID Connect: authorization code with PKCE, state and nonce; ID tokens are verified by its keys. */
 export class OpenIdProvider {
@@ -103,12 +106,11 @@ export class OpenIdProvider {
         idTokenExpected: true,
       });
       const told = tokens.claims() as OpenId.IDToken;
-      // Providers may tell the address and further claims by the user info only.
-      const more =
-        this.#isWhole(told) || configuration.serverMetadata().userinfo_endpoint === undefined
-          ? {}
-          : await client.fetchUserInfo(configuration, tokens.access_token, told.sub);
-      return this.#personOf({ ...more, ...told });
+      if (this.#isWhole(told) || configuration.serverMetadata().userinfo_endpoint === undefined)
+        return this.#personOf(told, told);
+      // Providers may tell the address and the role by the user info only.
+      const info = await client.fetchUserInfo(configuration, tokens.access_token, told.sub);
+      return this.#personOf(info, { ...told, ...info });
     });
   }
 
@@ -155,13 +157,14 @@ export class OpenIdProvider {
 
   #isWhole(claims: OpenId.IDToken): boolean {
     const { roleClaim } = this.#options;
-    return claims['email'] !== undefined && (roleClaim === null || claims[roleClaim] !== undefined);
+    return claims['email_verified'] !== undefined && (roleClaim === null || claims[roleClaim] !== undefined);
   }
 
-  #personOf(claims: Readonly<Record<string, unknown>>): OpenIdPerson {
-    const { email, email_verified: verified } = claims;
+  // An address and its verification come from one source: another may speak of another address.
+  #personOf(source: Claims, all: Claims): OpenIdPerson {
+    const { email, email_verified: verified } = source;
     const { roleClaim } = this.#options;
-    const roles = roleClaim === null ? [] : [claims[roleClaim]].flat();
+    const roles = roleClaim === null ? [] : [all[roleClaim]].flat();
     return {
       email: typeof email === 'string' ? email : null,
       emailIsVerified: verified === true,
@@ -215,5 +218,7 @@ function explain(client: typeof OpenId, error: unknown): OpenIdError {
       isPassing: false,
       cause: error,
     });
+  if (error instanceof client.AuthorizationResponseError && passingErrors.has(error.error))
+    return new OpenIdError('The identity provider cannot sign you in at the moment', { isPassing: true, cause: error });
   return new OpenIdError('The identity provider did not confirm the sign-in', { isPassing: false, cause: error });
 }

@@ -17,18 +17,24 @@ interface Received {
 }
 
 /**
- * Applies what a channel brings in: messages of customers and receipts, in the channel's order. Throws UnknownMessage for a receipt of an
- * unknown message, unless it is the last try.
+ * Applies what a channel brings in: messages of customers and receipts, in the channel's order. Returns the ids of the conversations
+ * that they concern. Throws UnknownMessage for a receipt of an unknown message, unless it is the last try.
  */
 export async function receive(
   tx: Transaction,
   actions: readonly Action[],
   { inboxId, files, incoming }: Received,
-): Promise<void> {
+): Promise<number[]> {
+  const concerned: (number | null)[] = [];
   for (const action of actions) {
-    if (action.type === 'incoming') await receiveMessage(tx, inboxId, messageOf(action, { files, incoming }));
-    if (action.type === 'status') await takeStatus(tx, action, { inboxId, isLast: incoming.isLast });
+    if (action.type === 'incoming') {
+      concerned.push(await receiveMessage(tx, inboxId, messageOf(action, { files, incoming })));
+      // The next message of a new customer belongs to the conversation that this one began.
+      await tx.flush();
+    }
+    if (action.type === 'status') concerned.push(await takeStatus(tx, action, { inboxId, isLast: incoming.isLast }));
   }
+  return concerned.filter((id) => id !== null);
 }
 
 function messageOf(
@@ -51,7 +57,8 @@ async function takeStatus(
   tx: Transaction,
   { external_id: externalId, status, reason }: Extract<Action, { type: 'status' }>,
   { inboxId, isLast }: { inboxId: number; isLast: boolean },
-): Promise<void> {
-  const isKnown = await takeReceipt(tx, inboxId, { externalId, status, reason: reason ?? null });
-  if (!isKnown && !isLast) throw new UnknownMessage(`No message of the inbox is known as ${externalId}`);
+): Promise<number | null> {
+  const conversationId = await takeReceipt(tx, inboxId, { externalId, status, reason: reason ?? null });
+  if (conversationId !== null || isLast) return conversationId;
+  throw new UnknownMessage(`No message of the inbox is known as ${externalId}`);
 }

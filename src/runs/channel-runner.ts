@@ -3,6 +3,7 @@ import { keepHealth } from '../domain/bots/health.ts';
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { writeStored } from '../domain/bots/storage.ts';
+import { ApiError } from '../errors.ts';
 import { isBlamed } from '../deliveries/core/after-run.ts';
 import { retrySchedule } from '../deliveries/core/retry.ts';
 import { StaleDelivery } from '../deliveries/lanes/finish.ts';
@@ -33,6 +34,12 @@ type SendEnd =
 type Verdict = Omit<RunVerdict, 'durationMs'>;
 
 const unfitDelayMs = 30_000;
+const answeredWrongly: ReadonlySet<string> = new Set([
+  'invalid_actions',
+  'forbidden_action',
+  'too_many_actions',
+  'no_handler',
+]);
 const unanswered = 'The channel did not answer with the id of the message';
 
 /**
@@ -71,9 +78,10 @@ export class ChannelRunner {
     await this.#commit(input, async (tx) => {
       const message = await this.#reach(tx, input, messageId);
       const verdict = verdictOf(end, input);
-      if (end.type === 'sent') await this.#keepSent(tx, run);
+      if (end.type === 'sent') keepGoodRun(tx, recordOf(run, 'ok'));
       else keepRun(tx, { ...recordOf(run, outcomeOf(end), end.reason), handedOff: false });
-      if (end.type === 'later' && run.writes.length > 0) await writeStored(tx, run.writes);
+      // However the run ended, what it had sent by then is not to be sent again.
+      await this.#keepWrites(tx, run);
       // An error of the handler is most often a failure of the other system: it is no fault of the code.
       if (end.type === 'failed' && end.outcome !== 'threw' && isBlamed(end.outcome))
         quarantine = await countFailedRun(tx, bot.id, end.outcome);
@@ -86,9 +94,18 @@ export class ChannelRunner {
     if (quarantine) tellQuarantine(this.#options.log, { account, bot: bot.id, outcome: outcomeOf(end) }, quarantine);
   }
 
-  async #keepSent(tx: Transaction, run: Run): Promise<void> {
-    keepGoodRun(tx, recordOf(run, 'ok'));
-    if (run.writes.length > 0) await writeStored(tx, run.writes);
+  // Storage that is full by now must not undo that a message was sent.
+  async #keepWrites(tx: Transaction, { input, bot, writes }: Run): Promise<void> {
+    if (writes.length === 0) return;
+    try {
+      await tx.savepoint(() => writeStored(tx, writes));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#options.log.warn(
+        { account: input.account.id, bot: bot.id, reason: error.message },
+        'a channel could not store what it had sent',
+      );
+    }
   }
 
   async #reach(tx: Transaction, { event, account }: BotEvent, messageId: number) {
@@ -151,9 +168,14 @@ function outcomeOf(end: Exclude<SendEnd, { type: 'sent' }> | SendEnd): string {
 function verdictOf(end: SendEnd, { failures }: Pick<BotEvent, 'failures'>): Verdict {
   if (end.type === 'sent') return { state: 'delivered', delayMs: 0, errorCode: null };
   const ended = { errorCode: outcomeOf(end), detail: end.reason };
-  const scheduled = end.type === 'refused' ? undefined : retrySchedule.channel[failures];
+  const scheduled = isFinal(end) ? undefined : retrySchedule.channel[failures];
   if (scheduled === undefined) return { state: 'exhausted', delayMs: 0, ...ended };
-  return { state: 'pending', delayMs: end.type === 'later' && end.waitMs > 0 ? end.waitMs : scheduled, ...ended };
+  return { state: 'pending', delayMs: end.type === 'later' ? Math.max(end.waitMs, scheduled) : scheduled, ...ended };
+}
+
+// Where `send` has returned, the customer may have the message: what it answered wrongly would be answered so again.
+function isFinal(end: Exclude<SendEnd, { type: 'sent' }>): boolean {
+  return end.type === 'refused' || (end.type === 'failed' && answeredWrongly.has(end.outcome));
 }
 
 // A message that one customer's chat refuses says nothing of the channel.

@@ -113,10 +113,10 @@ export class FreeRunner {
       keepGoodRun(tx, recordOf(run, result.outcome));
       if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
       const [inboxId] = found.part === 'channel' ? (found.inboxIds ?? []) : [];
-      if (inboxId !== undefined) await receive(tx, result.actions, { inboxId, files, incoming });
+      const reached = inboxId === undefined ? [] : await receive(tx, result.actions, { inboxId, files, incoming });
       await applyActions(tx, { conversationId: input.event.conversationId, mayLeave: true }, result.actions, files);
       const requestId = requestIdOf(input);
-      if (requestId !== null) await noteConversations(tx, requestId, conversationsIn(result.actions));
+      if (requestId !== null) await noteConversations(tx, requestId, [...conversationsIn(result.actions), ...reached]);
       if (writes.length > 0) await writeStored(tx, writes);
       return { state: 'delivered', delayMs: 0, errorCode: null, forwards: run.forwards };
     });
@@ -129,9 +129,9 @@ export class FreeRunner {
     });
   }
 
-  // Nobody sends again what another system has sent: it is tried for as long as a message that is to be sent.
+  // Nobody sends again what another system has sent: unless the plugin would answer the same, it is tried for as long as a message that is to be sent.
   #tryLater(run: FreeRun, settle: Settle, { outcome, detail, waitMs }: Trouble): Promise<void> {
-    const scheduled = retrySchedule.channel[run.input.failures];
+    const scheduled = hopeless.has(outcome) ? undefined : retrySchedule.channel[run.input.failures];
     if (scheduled === undefined) return this.#fail(run, settle, outcome, detail);
     return this.#retry(run, settle, { outcome, detail, delayMs: Math.max(scheduled, waitMs) });
   }
@@ -152,7 +152,9 @@ export class FreeRunner {
     let quarantine: Quarantine | null = null;
     await this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, outcome, detail), handedOff: false });
-      if (isBlamed(outcome)) quarantine = await countFailedRun(tx, bot.id, outcome);
+      // What another system refuses or fails to do is no fault of a channel's code.
+      const isInnocent = run.found.part === 'channel' && (outcome === 'later' || outcome === 'threw');
+      if (isBlamed(outcome) && !isInnocent) quarantine = await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail };
     });
     if (quarantine) tellQuarantine(this.#options.log, { account: input.account.id, bot: bot.id, outcome }, quarantine);
@@ -211,6 +213,9 @@ export class FreeRunner {
     return transact(this.#options.database, { account: input.account, actor }, work);
   }
 }
+
+/** Outcomes that would be the same again. */
+const hopeless: ReadonlySet<string> = new Set(['invalid_actions', 'forbidden_action', 'too_many_actions']);
 
 /** A request of a hook was erased while its run was under way. */
 class RequestErased extends Error {}

@@ -144,7 +144,8 @@ async function keepIfThere(
 ): Promise<Attachment | null> {
   if (!incoming || file.url === undefined) return null;
   const url = incoming.openUrl(file.url);
-  const name = file.file_name ?? nameIn(url);
+  // Secrets in the opened URL must not become a name.
+  const name = file.file_name ?? nameIn(file.url);
   try {
     return await keepOne({ url, name }, at);
   } catch (error) {

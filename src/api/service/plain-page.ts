@@ -79,10 +79,11 @@ ${content}
 }
 
 /** An error of an operation that answers pages, for people. */
-export function drawError({ message }: ApiError): string {
+export function drawError({ message, status }: ApiError, requestId: string): string {
+  const told = status === 500 ? `\n<p>request_id: ${escapeHtml(requestId)}</p>` : '';
   return plainPage({
     title: 'This did not work',
-    content: `<p>${escapeHtml(message)}.</p>\n<a class="button" href="/console">Open the console</a>`,
+    content: `<p>${escapeHtml(message)}.</p>${told}\n<a class="button" href="/console">Open the console</a>`,
   });
 }
 

@@ -31,3 +31,12 @@ export async function keepExternalId(
     [account.id, inboxId, externalId, messageId],
   );
 }
+
+/** Returns the conversation of a message; null when it is gone. */
+export async function conversationOf({ sql, account }: Transaction, messageId: number): Promise<number | null> {
+  const [place] = await sql<{ conversation_id: number }>(
+    'SELECT conversation_id FROM messages WHERE account_id = $1 AND id = $2',
+    [account.id, messageId],
+  );
+  return place?.conversation_id ?? null;
+}

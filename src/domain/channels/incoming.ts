@@ -9,7 +9,7 @@ import { createContact } from '../contacts/contacts.ts';
 import { createConversation } from '../conversations/lifecycle.ts';
 import { saveEdit } from '../conversations/messages/edits.ts';
 import { sendInto } from '../conversations/send.ts';
-import { findByExternalId, keepExternalId } from './external-ids.ts';
+import { conversationOf, findByExternalId, keepExternalId } from './external-ids.ts';
 
 /** A message of a customer, which a channel brings in. */
 export interface IncomingMessage {
@@ -33,15 +33,16 @@ export interface IncomingMessage {
 /**
  * Adds a customer's message to the customer's conversation in the inbox that is not resolved, else to a new one; the customer
  * becomes a contact. A message that is known by its external id changes nothing, unless the customer edited it. Says the events of
- * `send`, contact_created, conversation_created; message_updated for an edit.
+ * `send`, contact_created, conversation_created; message_updated for an edit. Returns the id of the conversation; null where there is
+ * none any more.
  */
-export async function receiveMessage(tx: Transaction, inboxId: number, given: IncomingMessage): Promise<void> {
+export async function receiveMessage(tx: Transaction, inboxId: number, given: IncomingMessage): Promise<number | null> {
   await holdSource(tx, inboxId, given.sourceId);
   const known = await findByExternalId(tx, inboxId, given.externalId);
-  if (known !== null) return given.isEdit ? editMessage(tx, known, given) : undefined;
+  if (known !== null) return reachKnown(tx, known, given);
   const contact = await findContact(tx, inboxId, given);
   const conversation = await openConversation(tx, { inboxId, contact, sourceId: given.sourceId });
-  if (!conversation) return;
+  if (!conversation) return null;
   const message = await sendInto(tx.as(asContact(contact)), conversation, {
     type: 'incoming',
     content: contentOf(given),
@@ -51,8 +52,9 @@ export async function receiveMessage(tx: Transaction, inboxId: number, given: In
   });
   await keepExternalId(tx, { inboxId, externalId: given.externalId, messageId: message.id });
   const notes = given.missing.map(({ name, why }) => `The file ${name} could not be received: ${why}`);
-  if (notes.length === 0) return;
-  await sendInto(tx.as(system), conversation, { type: 'outgoing', content: notes.join('\n'), private: true });
+  if (notes.length > 0)
+    await sendInto(tx.as(system), conversation, { type: 'outgoing', content: notes.join('\n'), private: true });
+  return conversation.id;
 }
 
 // Requests about one customer may come by several lanes: the first makes the contact.
@@ -66,12 +68,18 @@ function contentOf({ content, attachments, missing }: IncomingMessage): string {
   return missing.map(({ name }) => name).join(', ') || '…';
 }
 
-async function editMessage(tx: Transaction, messageId: number, { content }: IncomingMessage): Promise<void> {
-  const [place] = await tx.sql<{ conversation_id: number }>(
-    'SELECT conversation_id FROM messages WHERE account_id = $1 AND id = $2',
-    [tx.account.id, messageId],
-  );
-  const conversation = place ? await tx.conversation(place.conversation_id) : null;
+async function reachKnown(tx: Transaction, messageId: number, given: IncomingMessage): Promise<number | null> {
+  const conversationId = await conversationOf(tx, messageId);
+  if (conversationId !== null && given.isEdit) await editMessage(tx, { conversationId, messageId }, given);
+  return conversationId;
+}
+
+async function editMessage(
+  tx: Transaction,
+  { conversationId, messageId }: { conversationId: number; messageId: number },
+  { content }: IncomingMessage,
+): Promise<void> {
+  const conversation = await tx.conversation(conversationId);
   const [message] = await findMessagesById(tx.sql, tx.account.id, [messageId]);
   // Neither a deleted message nor one that the customer did not write.
   const isOpen = message?.type === 'incoming' && !message.contentAttributes['deleted'];

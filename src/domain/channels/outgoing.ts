@@ -6,7 +6,7 @@ import type { Conversation } from '../../records/conversations/conversation.ts';
 import { findMessage, type Message } from '../../records/messages/message.ts';
 import { lockConversation } from '../conversations/access.ts';
 import { saveEdit } from '../conversations/messages/edits.ts';
-import { findByExternalId, keepExternalId } from './external-ids.ts';
+import { conversationOf, findByExternalId, keepExternalId } from './external-ids.ts';
 
 type Status = Message['status'];
 type Reached = { conversation: Conversation; message: Message };
@@ -36,21 +36,18 @@ export async function markFailed(tx: Transaction, reached: Reached, reason: stri
 
 /**
  * Takes a receipt for a message of the inbox. A message never goes back, and fails only before it was delivered. Says
- * message_updated when something changed. Returns false for an id that the inbox does not know.
+ * message_updated when something changed. Returns the id of the conversation; null for an id that the inbox does not know.
  */
-export async function takeReceipt(tx: Transaction, inboxId: number, receipt: Receipt): Promise<boolean> {
+export async function takeReceipt(tx: Transaction, inboxId: number, receipt: Receipt): Promise<number | null> {
   const messageId = await findByExternalId(tx, inboxId, receipt.externalId);
-  if (messageId === null) return false;
-  const [place] = await tx.sql<{ conversation_id: number }>(
-    'SELECT conversation_id FROM messages WHERE account_id = $1 AND id = $2',
-    [tx.account.id, messageId],
-  );
-  const conversation = place ? await tx.conversation(place.conversation_id) : null;
+  const conversationId = messageId === null ? null : await conversationOf(tx, messageId);
+  if (messageId === null || conversationId === null) return null;
+  const conversation = await tx.conversation(conversationId);
   const message = conversation && (await findMessage(tx.sql, tx.account.id, conversation.id, messageId));
-  if (!message || message.type === 'incoming' || !advances(message.status, receipt.status)) return true;
+  if (!message || message.type === 'incoming' || !advances(message.status, receipt.status)) return conversationId;
   const externalError = receipt.status === 'failed' ? (receipt.reason ?? 'The channel gave no reason') : null;
   await change(tx, { conversation, message }, { status: receipt.status, externalError });
-  return true;
+  return conversationId;
 }
 
 function advances(present: Status, next: Receipt['status']): boolean {
@@ -68,7 +65,7 @@ export async function retryMessage(
 ): Promise<Reached> {
   const conversation = await lockConversation(tx, conversationId);
   const message = await findMessage(tx.sql, tx.account.id, conversation.id, messageId);
-  if (!message) throw notFound('Message');
+  if (!message || message.contentAttributes['deleted']) throw notFound('Message');
   if (conversation.inbox.channelId === null || message.type === 'incoming' || message.private)
     throw invalid('', 'channel', 'Only messages to customers in an inbox with a channel can be sent again');
   if (message.status !== 'failed')

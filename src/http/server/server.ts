@@ -42,7 +42,7 @@ export interface ServerOptions extends MountOptions {
   sending?: SendBounds;
   metrics: RequestMetrics & Omit<MetricsOptions, 'publicUrl'>;
   /** Draws an error for people; HTML. */
-  drawError: (error: ApiError) => string;
+  drawError: (error: ApiError, requestId: string) => string;
   log: Logger;
   random: Random;
 }

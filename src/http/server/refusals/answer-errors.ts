@@ -32,7 +32,7 @@ export interface ErrorAnswers {
   /** Looks whether a newer release has migrated the database, which explains any failure. */
   isUpgraded: () => Promise<boolean>;
   /** Draws an error for people, where the operation is for people's browsers; HTML. */
-  draw: (error: ApiError) => string;
+  draw: (error: ApiError, requestId: string) => string;
 }
 
 /** Answers every error of a request in one shape, or as a page; the outermost middleware but the headers and the log. */
@@ -44,7 +44,7 @@ export function answerErrors({ log, isUpgraded, draw }: ErrorAnswers) {
       const requestId = ctx.state.requestId as string;
       const answer = await asApiError(error, log.child({ request_id: requestId }), isUpgraded);
       const asPage = wantsPage(ctx);
-      const text = asPage ? draw(answer) : JSON.stringify(errorBody(answer, requestId));
+      const text = asPage ? draw(answer, requestId) : JSON.stringify(errorBody(answer, requestId));
       ctx.status = answer.status;
       ctx.type = asPage ? 'html' : 'json';
       if (asPage) ctx.set('content-security-policy', pagePolicy);
