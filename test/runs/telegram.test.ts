@@ -316,6 +316,32 @@ describe('the channel telegram', function () {
     expect(told.filter(({ text }) => text.includes('canary-token'))).to.deep.equal([]);
   });
 
+  it('erases what was recorded of a request with its message, its conversation and its contact', async () => {
+    const recorded = async (text: string): Promise<number> => {
+      const rows = await app.query(
+        `SELECT FROM hook_requests WHERE convert_from(body, 'UTF8') LIKE $1
+         UNION ALL SELECT FROM bot_runs WHERE concat(calls, actions, logs) LIKE $1`,
+        [`%${text}%`],
+      );
+      return rows.length;
+    };
+    const [one, two, three] = [
+      await begin(61, 'Forget one'),
+      await begin(62, 'Forget two'),
+      await begin(63, 'Forget three'),
+    ];
+    for (const text of ['Forget one', 'Forget two', 'Forget three']) expect(await recorded(text)).to.equal(2);
+    const [message] = await messages(one);
+    expect((await app.delete(`conversations/${one}/messages/${message!.id}`)).status).to.equal(200);
+    expect(await recorded('Forget one')).to.equal(0);
+    expect((await app.delete(`conversations/${two}`)).status).to.equal(200);
+    expect(await recorded('Forget two')).to.equal(0);
+    const contact = (await app.get(`conversations/${three}`)).body.meta.sender.id;
+    expect((await app.delete(`contacts/${contact}`)).status).to.equal(200);
+    expect(await recorded('Forget three')).to.equal(0);
+    expect(await recorded('No. 63')).to.equal(0);
+  });
+
   it('waits while the plugin is disabled or the service is away, and goes on after that', async () => {
     const conversation = await begin(50);
     expect((await app.patch('/platform/api/v1/plugins/telegram', { enabled: false })).status).to.equal(200);
@@ -342,7 +368,7 @@ describe('the channel telegram', function () {
 
   it('replays what was sent and received identically', async () => {
     const runs = await app.query<{ id: number }>(
-      `SELECT id FROM bot_runs WHERE account_id = 1 AND plugin_id = 'telegram' AND outcome = 'ok' ORDER BY id DESC LIMIT 6`,
+      `SELECT id FROM bot_runs WHERE account_id = 1 AND plugin_id = 'telegram' AND outcome = 'ok' AND erased_at IS NULL ORDER BY id DESC LIMIT 6`,
     );
     for (const { id } of runs) {
       const { status, body } = await app.post(`runs/${id}/replay`);

@@ -14,6 +14,8 @@ export interface ActionDraft {
 
 /** A rule while it is edited. */
 export interface RuleDraft {
+  /** The parts of the rule that were not edited, as they are stored: nothing that the form shows otherwise is changed in them. */
+  kept: { conditions?: unknown; actions?: unknown };
   name: string;
   active: boolean;
   events: readonly string[];
@@ -68,7 +70,15 @@ export const freshAction: ActionDraft = { kind: 'add_labels', values: [] };
 
 /** Returns a rule to begin with. */
 export function freshRule(name: string): RuleDraft {
-  return { name, active: true, events: ['message_created'], match: 'all', conditions: [], actions: [freshAction] };
+  return {
+    kept: {},
+    name,
+    active: true,
+    events: ['message_created'],
+    match: 'all',
+    conditions: [],
+    actions: [freshAction],
+  };
 }
 
 /** Whether an operator compares with values. */
@@ -76,30 +86,56 @@ export function hasValues(operator: string): boolean {
   return operator !== 'is_present' && operator !== 'is_not_present';
 }
 
-/** Returns the drafts of stored rules. An action with an agent and a team, or with several attributes, becomes several. */
+/**
+ * Returns the drafts of stored rules, of whatever form they are. An action with an agent and a team, or with several attributes,
+ * becomes several.
+ */
 export function draftsOf(config: Stored): RuleDraft[] {
   return listOf(config['rules']).map((rule) => {
-    const conditions = (rule['if'] ?? {}) as Stored;
+    const conditions = objectOf(rule['if']);
+    const [all, any] = [listOf(conditions['all']), listOf(conditions['any'])];
     return {
+      kept: keptOf(rule),
       name: textOf(rule['name']),
       active: rule['active'] !== false,
-      events: (rule['on'] ?? []) as string[],
-      match: conditions['any'] ? 'any' : 'all',
-      conditions: listOf(conditions['any'] ?? conditions['all']).map((condition) => ({
+      events: textsOf(rule['on']),
+      match: any.length > 0 ? 'any' : 'all',
+      conditions: (any.length > 0 ? any : all).map((condition) => ({
         attribute: textOf(condition['attribute']),
         operator: textOf(condition['operator']),
-        values: ((condition['values'] ?? []) as unknown[]).map(textOf),
+        values: textsOf(condition['values']),
       })),
       actions: listOf(rule['then']).flatMap(actionsOf),
     };
   });
 }
 
+function keptOf(rule: Stored): RuleDraft['kept'] {
+  return {
+    ...('if' in rule ? { conditions: rule['if'] } : {}),
+    ...('then' in rule ? { actions: rule['then'] } : {}),
+  };
+}
+
+/** Returns the rule with changes. */
+export function edited(rule: RuleDraft, changes: Partial<RuleDraft>): RuleDraft {
+  const kept = { ...rule.kept };
+  if (changes.conditions || changes.match) delete kept.conditions;
+  if (changes.actions) delete kept.actions;
+  return { ...rule, ...changes, kept };
+}
+
+/** Whether the form can show the conditions of a rule: `all` or `any`, not both. */
+export function hasPlainConditions({ kept }: RuleDraft): boolean {
+  const { all, any } = objectOf(kept.conditions);
+  return listOf(all).length === 0 || listOf(any).length === 0;
+}
+
 function actionsOf(action: Stored): ActionDraft[] {
   const kind = textOf(action['action']);
-  if (kind === 'add_labels') return [{ kind, values: (action['labels'] ?? []) as string[] }];
+  if (kind === 'add_labels') return [{ kind, values: textsOf(action['labels']) }];
   if (kind === 'attributes')
-    return Object.entries((action['attributes'] ?? {}) as Stored).map(([name, value]) => ({
+    return Object.entries(objectOf(action['attributes'])).map(([name, value]) => ({
       kind,
       values: [name, typeof value === 'string' ? value : JSON.stringify(value)],
     }));
@@ -124,7 +160,7 @@ export function configOf(rules: readonly RuleDraft[]): { rules: Stored[] } {
   return { rules: rules.map(ruleOf) };
 }
 
-function ruleOf({ name, active, events, match, conditions, actions }: RuleDraft): Stored {
+function ruleOf({ kept, name, active, events, match, conditions, actions }: RuleDraft): Stored {
   const stored = conditions.map(({ attribute, operator, values }) => ({
     attribute,
     operator,
@@ -134,8 +170,8 @@ function ruleOf({ name, active, events, match, conditions, actions }: RuleDraft)
     ['name', name],
     ['active', active],
     ['on', events],
-    ...(stored.length > 0 ? [['if', { [match]: stored }]] : []),
-    ['then', actions.map(storedAction)],
+    ...('conditions' in kept ? [['if', kept.conditions]] : stored.length > 0 ? [['if', { [match]: stored }]] : []),
+    ['then', 'actions' in kept ? kept.actions : actions.map(storedAction)],
   ] as [string, unknown][]);
 }
 
@@ -150,13 +186,22 @@ function storedAction({ kind, values }: ActionDraft): Stored {
   return { action: names.action, ...(first === '' ? {} : { [names.field]: value }) };
 }
 
-// Numbers, `true` and `false` are stored as what they are.
+// Numbers, `true` and `false` are stored as what they are; a text that a number would shorten, such as 0123, stays a text.
 function valueOf(text: string): unknown {
-  return /^(-?\d+(\.\d+)?|true|false)$/.test(text) ? (JSON.parse(text) as unknown) : text;
+  if (text === 'true' || text === 'false') return text === 'true';
+  return text !== '' && String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
 function listOf(value: unknown): Stored[] {
-  return Array.isArray(value) ? (value as Stored[]) : [];
+  return Array.isArray(value) ? value.map(objectOf) : [];
+}
+
+function objectOf(value: unknown): Stored {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Stored) : {};
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(textOf) : [];
 }
 
 function textOf(value: unknown): string {

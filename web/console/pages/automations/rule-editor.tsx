@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { CheckField, ChoiceField, TextField, type ProblemOf } from '../../kit/form.tsx';
 import { ActionFields } from './rule-actions.tsx';
 import { ConditionFields } from './rule-conditions.tsx';
-import { freshRule, mostRules, ruleEvents, type RuleDraft } from './rule-draft.ts';
+import { edited, freshRule, hasPlainConditions, mostRules, ruleEvents, type RuleDraft } from './rule-draft.ts';
 import type { RuleOptions } from './rule-options.ts';
 
 interface Props {
@@ -30,7 +30,7 @@ export function RuleEditor({ rules, onChange, options, problemOf }: Props) {
           key={at}
           rule={rule}
           number={at + 1}
-          change={(changes) => replace(at, { ...rule, ...changes })}
+          change={(changes) => replace(at, edited(rule, changes))}
           options={options}
           problem={problemOf(`config/rules/${at}/name`)}
         >
@@ -69,6 +69,7 @@ interface RuleProps {
 
 function RuleFields({ rule, number, change, options, problem, children }: RuleProps) {
   const { name, active, events, match, conditions, actions } = rule;
+  const isPlain = hasPlainConditions(rule);
   return (
     <fieldset class="rule">
       <legend>
@@ -100,7 +101,7 @@ function RuleFields({ rule, number, change, options, problem, children }: RulePr
       </div>
       <div role="group" aria-label={`If ${number}`}>
         <h3>If</h3>
-        {conditions.length > 1 && (
+        {conditions.length > 1 && isPlain && (
           <ChoiceField
             label="Match"
             value={match}
@@ -111,7 +112,15 @@ function RuleFields({ rule, number, change, options, problem, children }: RulePr
             ]}
           />
         )}
-        <ConditionFields conditions={conditions} onChange={(next) => change({ conditions: next })} options={options} />
+        {isPlain ? (
+          <ConditionFields
+            conditions={conditions}
+            onChange={(next) => change({ conditions: next })}
+            options={options}
+          />
+        ) : (
+          <p>This rule has both “all” and “any” conditions. Edit them as JSON.</p>
+        )}
       </div>
       <div role="group" aria-label={`Then ${number}`}>
         <h3>Then</h3>

@@ -30,13 +30,14 @@ export function ContactForm({ id, saved, submit, send, cancel }: Props) {
   });
   const { name, email, phone, identifier } = draft.value;
   async function sendAll(): Promise<void> {
+    const sent = draft.value;
     await send({
       name: name.trim(),
       email: email.trim() || null,
       phone_number: phone.trim() || null,
       identifier: identifier.trim() || null,
     });
-    draft.discard();
+    draft.saved(sent);
   }
   return (
     <>

@@ -5,7 +5,7 @@ import type { Reply } from '../../../shared/call.ts';
 import { ServiceError } from '../../../shared/service-error.ts';
 import { Action } from '../../kit/action.tsx';
 import { Facts } from '../../kit/facts.tsx';
-import { useReloadOn } from '../../kit/live.ts';
+import { useLive, useReloadOn } from '../../kit/live.ts';
 import { LabelMark } from '../../kit/label-mark.tsx';
 import { LabelsDialog } from '../../kit/labels-dialog.tsx';
 import { Show, useLoad } from '../../kit/load.tsx';
@@ -48,17 +48,23 @@ export function ContactPage({ parameters }: ViewProps) {
   const [isEdited, setEdited] = useState(false);
   const definitions = useDefinitions();
   useReloadOn(({ event, payload }) => event === 'contact_updated' && payload?.['id'] === id, contact.reload);
+  const [gone, setGone] = useState<{ into: number | null } | null>(null);
+  useLive((event) => {
+    if (event !== 'missed' && event.event === 'contact_deleted' && event.payload?.['id'] === id)
+      setGone({ into: (event.payload['merged_into_id'] as number | null | undefined) ?? null });
+  });
   const { value, reload } = contact;
-  const isShown = value !== null && value.deletion_requested_at === null;
+  const isShown = value !== null && value.deletion_requested_at === null && gone === null;
   return (
     <Page
       title={value ? nameOf(value) : 'Contact'}
       actions={isShown && !isEdited && <Ways contact={value} changed={reload} edit={() => setEdited(true)} />}
     >
+      {gone && <Gone into={gone.into} />}
       <Show of={contact}>
         {(present) => (
           <>
-            {present.deletion_requested_at !== null && <Deletion id={id} />}
+            {gone === null && present.deletion_requested_at !== null && <Deletion id={id} />}
             <div class="contact-page">
               <section class="panel" aria-labelledby="about">
                 <h2 id="about">About</h2>
@@ -173,6 +179,15 @@ function DeleteContact({ contact, changed }: Omit<ContactDialog, 'close'>) {
     >
       Delete
     </Action>
+  );
+}
+
+function Gone({ into }: { into: number | null }) {
+  return (
+    <p class="note" role="status">
+      {into === null ? 'This contact was deleted.' : 'This contact was merged into another one. '}
+      {into !== null && <a href={`/console/contacts/${into}`}>Open the other contact</a>}
+    </p>
   );
 }
 

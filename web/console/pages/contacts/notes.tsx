@@ -11,8 +11,9 @@ export function Notes({ contactId: id }: { contactId: number }) {
   const notes = useLoad((signal) => readPages(id, pages, signal), [id, pages]);
   const draft = useDraft(`note of contact ${id}`, { content: '' });
   async function add(): Promise<void> {
-    await call('POST contacts/:id/notes', { id, body: { content: draft.value.content } });
-    draft.discard();
+    const sent = draft.value;
+    await call('POST contacts/:id/notes', { id, body: { content: sent.content } });
+    draft.saved(sent);
     await notes.reload();
   }
   return (

@@ -14,6 +14,8 @@ import { HookUrl, ownerOf } from './hooks.tsx';
 
 type HookRequest = Reply<'GET hooks/:id/requests'>['payload'][number];
 
+const everyMs = 5_000;
+
 /** Page of a hook with its requests. */
 export function HookPage({ parameters, query }: ViewProps) {
   const id = Number(parameters['id']);
@@ -21,7 +23,8 @@ export function HookPage({ parameters, query }: ViewProps) {
   const [url, setUrl] = useState<string | null>(null);
   const hook = useLoad((signal) => call('GET hooks/:id', { id, signal }), [id]);
   const requests = useLoad((signal) => call('GET hooks/:id/requests', { id, query: { page }, signal }), [id, page]);
-  useRepeat(requests.value?.payload.some(({ state }) => state === 'waiting') ?? false, requests.reload);
+  // No event tells of a request.
+  useRepeat(page === 1, requests.reload, everyMs);
   return (
     <Page
       title={hook.value?.name ?? 'Hook'}
@@ -89,7 +92,8 @@ export function HookPage({ parameters, query }: ViewProps) {
 
 function Owner({ hook }: { hook: Reply<'GET hooks/:id'> }) {
   const name = ownerOf(hook);
-  if (hook.automation_id !== null) return <>{name}</>;
+  if (hook.inbox_id !== null) return <a href={`/console/settings/inboxes/${hook.inbox_id}`}>{name}</a>;
+  if (hook.automation_id !== null) return <a href={`/console/automations/${hook.automation_id}`}>{name}</a>;
   return <a href={`/console/bots/${hook.agent_bot_id}`}>{name}</a>;
 }
 

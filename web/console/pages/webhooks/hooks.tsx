@@ -67,7 +67,8 @@ export function HookUrl({ url, close }: { url: string; close: () => void }) {
 }
 
 /** Returns who handles the requests of a hook, as its form names it. */
-export function ownerOf({ agent_bot_id: bot, automation_id: automation }: Hook): string {
+export function ownerOf({ agent_bot_id: bot, automation_id: automation, inbox_id: inbox }: Hook): string {
+  if (inbox !== null) return `inbox ${inbox}`;
   return automation === null ? `bot ${bot}` : `automation ${automation}`;
 }
 
