@@ -54,17 +54,19 @@ export function ContactPage({ parameters }: ViewProps) {
       setGone({ into: (event.payload['merged_into_id'] as number | null | undefined) ?? null });
   });
   const { value, reload } = contact;
+  // Administrators see how far a deletion is, after it was told as well.
+  const isWatched = isAdministrator() && value !== null && value.deletion_requested_at !== null;
   const isShown = value !== null && value.deletion_requested_at === null && gone === null;
   return (
     <Page
       title={value ? nameOf(value) : 'Contact'}
       actions={isShown && !isEdited && <Ways contact={value} changed={reload} edit={() => setEdited(true)} />}
     >
-      {gone && <Gone into={gone.into} />}
+      {gone && !isWatched && <Gone into={gone.into} />}
       <Show of={contact}>
         {(present) => (
           <>
-            {gone === null && present.deletion_requested_at !== null && <Deletion id={id} />}
+            {(isWatched || (gone === null && present.deletion_requested_at !== null)) && <Deletion id={id} />}
             <div class="contact-page">
               <section class="panel" aria-labelledby="about">
                 <h2 id="about">About</h2>
