@@ -41,6 +41,13 @@ describe('what operations say', () => {
     return world.send(principal, { method, path: full, ...(body ? { body } : {}) });
   }
 
+  interface Delivered {
+    event_id: number;
+    endpoint_kind: 'webhook' | 'bot' | 'channel';
+    endpoint_id: number;
+    channel_id: number | null;
+  }
+
   interface Said {
     line: string;
     event: EventRow;
@@ -49,14 +56,16 @@ describe('what operations say', () => {
   // What was recorded since the last call; whom it is delivered to must be whom it is meant for.
   async function said(): Promise<Said[]> {
     const events = await world.app.events();
-    const deliveries = await world.app.query<{ event_id: number; endpoint_kind: string; endpoint_id: number }>(
-      'SELECT event_id, endpoint_kind, endpoint_id FROM deliveries WHERE event_id = ANY ($1) ORDER BY endpoint_kind DESC',
+    const deliveries = await world.app.query<Delivered>(
+      `SELECT d.event_id, d.endpoint_kind, d.endpoint_id, i.channel_id FROM deliveries d JOIN events e ON e.id = d.event_id
+       LEFT JOIN inboxes i ON i.id = e.inbox_id WHERE d.event_id = ANY ($1) ORDER BY d.endpoint_kind DESC`,
       [events.map(({ id }) => id)],
     );
     return events.map((event) => {
       const own = deliveries.filter(({ event_id: id }) => id === event.id);
-      for (const { endpoint_kind: kind, endpoint_id: id } of own) {
-        expect(id, `${kind} of ${event.name}`).to.equal(kind === 'webhook' ? webhook : event.bot_id);
+      for (const { endpoint_kind: kind, endpoint_id: id, channel_id: channel } of own) {
+        const meant = { webhook, channel, bot: event.bot_id }[kind];
+        expect(id, `${kind} of ${event.name}`).to.equal(meant);
       }
       return { line: `${event.name} > ${own.map(({ endpoint_kind: kind }) => kind).join(' ')}`, event };
     });

@@ -174,7 +174,7 @@ export const conversationEvents: Record<string, EventCase[]> = {
     },
   ],
   'POST conversations/:conversation_id/messages/:message_id/retry': [
-    { says: ['message_updated > webhook'], again: 'refused' },
+    { says: ['message_updated > webhook channel'], again: 'refused' },
   ],
   'DELETE conversations/:conversation_id/messages/:message_id': [
     { says: ['message_updated > webhook bot', 'message_deleted > webhook'], again: 'nothing' },
