@@ -20,6 +20,8 @@ export type ReadFormFile = (file: {
 
 const maxFields = 50;
 const maxFieldChars = 65_536;
+/** Bytes of all files of a form. */
+const maxFileBytes = 52_428_800;
 
 /** Reads the fields of `form` in the options of `ctx.fetch`. Throws a DoorError. */
 export function readForm(form: object): Readonly<Record<string, FormField>> {
@@ -45,16 +47,26 @@ interface FileField {
   name?: unknown;
 }
 
-/** Encodes a form as multipart/form-data. `readFile` throws for a file that may not be sent. */
+/**
+ * Encodes a form as multipart/form-data. `readFile` throws for a file that may not be sent. Throws a DoorError for files that are
+ * too large together.
+ */
 export async function encodeForm(
   form: Readonly<Record<string, FormField>>,
   readFile: (id: number) => Promise<StoredFormFile>,
 ): Promise<{ type: string; body: Buffer }> {
   const parts: [head: string, content: Buffer][] = [];
+  let fileBytes = 0;
   for (const [name, field] of Object.entries(form)) {
     const head = `content-disposition: form-data; name="${quoted(name)}"`;
-    if (typeof field === 'string') parts.push([head, Buffer.from(field)]);
-    else parts.push(filePart(head, field.name, await readFile(field.file)));
+    if (typeof field === 'string') {
+      parts.push([head, Buffer.from(field)]);
+      continue;
+    }
+    const file = await readFile(field.file);
+    fileBytes += file.bytes.length;
+    if (fileBytes > maxFileBytes) throw refuse(`The files of a form may have ${maxFileBytes} bytes together`);
+    parts.push(filePart(head, field.name, file));
   }
   const boundary = boundaryOf(parts);
   const body = parts.flatMap(([head, content]) => [
