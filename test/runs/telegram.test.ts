@@ -316,6 +316,20 @@ describe('the channel telegram', function () {
     expect(told.filter(({ text }) => text.includes('canary-token'))).to.deep.equal([]);
   });
 
+  it('asks for the secrets again when they would go to another host', async () => {
+    const own = (await connect('4500:x')).body.id as number;
+    const change = (channel: object) => app.patch(`inboxes/${own}`, { channel });
+    const elsewhere = { api_url: 'https://api.evil.example' };
+    const refused = await change({ config: elsewhere });
+    expect([refused.status, refused.body.error]).to.deep.equal([
+      422,
+      'Give the secret BOT_TOKEN again: these settings send it to another host',
+    ]);
+    expect((await change({ config: { api_url: `${telegram.url}/` } })).status).to.equal(200);
+    expect((await change({ config: elsewhere, secrets: { BOT_TOKEN: '4500:x' } })).status).to.equal(200);
+    expect((await app.delete(`inboxes/${own}`)).status).to.equal(200);
+  });
+
   it('erases what was recorded of a request with its message, its conversation and its contact', async () => {
     const recorded = async (text: string): Promise<number> => {
       const rows = await app.query(

@@ -100,7 +100,8 @@ export async function updateAutomation(
   // After the plugin, as in changes of its version.
   const automation = (await lockIfThere(tx.sql, AgentBot, { ...ofAccount(tx.account.id), id })) ?? missing();
   if (inboxIds) await checkInboxes(tx, inboxIds);
-  const settings = manifest && readSettings({ secretBox, manifest, config, secrets, stored: automation.secrets });
+  const { secrets: stored, config: present } = automation;
+  const settings = manifest && readSettings({ secretBox, manifest, config, secrets, stored, present });
   const changes = { name, active, ...(inboxIds === undefined ? {} : { inboxIds }) };
   update(automation, { ...changes, ...(settings ? changedBy(automation, settings) : {}) }, tx.now);
   await save(tx.sql, automation);

@@ -66,7 +66,14 @@ async function readJudged(
   // After the plugin, as in changes of its version, which change bots: the merged settings must be those that are replaced.
   const present = await lockOwnBot(tx.sql, tx.accountId, bot.id);
   const whole = config || aiSettings ? withoutUndefined({ ...(config ?? present.config), ...aiSettings }) : undefined;
-  const settings = readSettings({ secretBox, manifest, config: whole, secrets, stored: present.secrets });
+  const settings = readSettings({
+    secretBox,
+    manifest,
+    config: whole,
+    secrets,
+    stored: present.secrets,
+    present: present.config,
+  });
   if (settings.config) settings.config = await checkTools(tx, manifest, { body, config: settings.config });
   const firstSecret = outgoingUrl === undefined ? undefined : secretBox.seal(newWebhookSecret(random));
   return withoutUndefined({ ...(whole || secrets ? settings : {}), firstSecret });

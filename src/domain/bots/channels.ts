@@ -81,7 +81,14 @@ export async function updateChannel(
   // After the plugin, as in changes of its version.
   const channel = await lockIfThere(tx.sql, AgentBot, { ...ofAccount(tx.account.id), id });
   if (!channel) throw notFound('Inbox');
-  const settings = readSettings({ secretBox, manifest, config, secrets, stored: channel.secrets });
+  const settings = readSettings({
+    secretBox,
+    manifest,
+    config,
+    secrets,
+    stored: channel.secrets,
+    present: channel.config,
+  });
   const changed = {
     ...(settings.config ? { config: settings.config, configFits: true } : {}),
     secrets: withSecrets(channel.secrets, settings.secrets),

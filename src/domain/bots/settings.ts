@@ -3,6 +3,7 @@ import { pointerToken } from '../../lib/text/field-name.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import { openConfig, validateConfig, type Manifest } from '../../packages/manifest/manifest.ts';
 import { hookSecrets } from '../../packages/manifest/hooks.ts';
+import { movedSecrets } from '../../packages/manifest/setting-hosts.ts';
 import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 type Config = Record<string, unknown>;
@@ -17,6 +18,8 @@ interface GivenSettings {
   secrets: Readonly<Record<string, string | null>> | undefined;
   /** The bot's stored secrets, sealed. */
   stored: Readonly<Record<string, string>>;
+  /** The bot's stored settings, where they are changed. */
+  present?: Config;
 }
 
 /**
@@ -24,7 +27,7 @@ interface GivenSettings {
  * here stays, unless `config` has it as a setting that is no secret any more. Errors: 422 with every problem, for settings that
  * the manifest refuses and secrets that it does not name; a bot with tools may have any, for their headers.
  */
-export function readSettings({ secretBox, manifest, config, secrets = {}, stored }: GivenSettings): {
+export function readSettings({ secretBox, manifest, config, secrets = {}, stored, present }: GivenSettings): {
   config?: Config;
   secrets: Record<string, string | null>;
 } {
@@ -33,6 +36,12 @@ export function readSettings({ secretBox, manifest, config, secrets = {}, stored
     .map(([name]) => unknownSecret(manifest, name));
   const hidden = config ? secretsIn(manifest, config) : {};
   if (config) problems.push(...findProblems(manifest, config, (name) => openStored({ secretBox, stored }, name)));
+  if (config && present) {
+    const moved = movedSecrets(manifest.permissions, present, { ...config, ...hidden });
+    problems.push(
+      ...moved.filter((name) => Object.hasOwn(stored, name) && !Object.hasOwn(secrets, name)).map(giveAgain),
+    );
+  }
   const count = Object.values({ ...stored, ...secrets }).filter((value) => value !== null).length;
   if (count > maxSecrets) {
     const message = `A bot may have ${maxSecrets} secrets`;
@@ -47,6 +56,12 @@ export function readSettings({ secretBox, manifest, config, secrets = {}, stored
     ...(config ? { config: openConfig(manifest, config).config } : {}),
     secrets: Object.fromEntries(sealed) as Record<string, string | null>,
   };
+}
+
+// Nobody can read a stored secret: so nobody may have it sent to a host of their choice.
+function giveAgain(name: string): ErrorDetail {
+  const message = `Give the secret ${name} again: these settings send it to another host`;
+  return { path: `/secrets/${pointerToken(name)}`, rule: 'required', message };
 }
 
 // Forms that show the settings do not have the secrets: missing ones are validated with their stored values.

@@ -51,3 +51,18 @@ export function permissionsWith(permissions: Permissions, config: Readonly<Recor
     secrets: secrets.map(({ name, hosts }) => ({ name, hosts: resolved(hosts) })),
   };
 }
+
+/** Names of the secrets that other settings send to a host to which the present ones do not, or without encryption. */
+export function movedSecrets(
+  permissions: Permissions,
+  present: Readonly<Record<string, unknown>>,
+  next: Readonly<Record<string, unknown>>,
+): string[] {
+  const [before, after] = [permissionsWith(permissions, present), permissionsWith(permissions, next)];
+  const addressesOf = ({ network }: Permissions, hosts: readonly string[]): string[] =>
+    hosts.map((host) => (network?.plainHosts?.includes(host) ? `http://${host}` : host));
+  return after.secrets.flatMap(({ name, hosts }, index) => {
+    const known = addressesOf(before, before.secrets[index]?.hosts ?? []);
+    return addressesOf(after, hosts).every((host) => known.includes(host)) ? [] : name;
+  });
+}
