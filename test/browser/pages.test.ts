@@ -180,7 +180,7 @@ describe('every page of the console', function () {
   const unknown = rows.filter(({ path }) => path.includes('/:')).map(({ path }) => path);
   for (const path of unknown) {
     it(`${path}: of a record that is not there shows the service's sentence`, async () => {
-      const address = path.replace(/:\w+/, path.includes(':id') ? '999999' : 'nothing-of-this-name');
+      const address = path.replaceAll(/:\w+/g, path.includes(':id') ? '999999' : 'nothing-of-this-name');
       administrator.problems.splice(0);
       await visit(administrator, address);
       const sentence = await administrator.page.getByRole('alert').first().textContent();
