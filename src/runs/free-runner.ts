@@ -152,7 +152,7 @@ export class FreeRunner {
     let quarantine: Quarantine | null = null;
     await this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, outcome, detail), handedOff: false });
-      // What another system refuses or fails to do is no fault of a channel's code.
+      // Failures of another system are no fault of a channel's code.
       const isInnocent = run.found.part === 'channel' && (outcome === 'later' || outcome === 'threw');
       if (isBlamed(outcome) && !isInnocent) quarantine = await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail };

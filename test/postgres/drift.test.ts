@@ -18,6 +18,10 @@ const knownDifferences: readonly [string, RegExp][] = [
     /^alter table "(agent_bots|webhooks)" alter column "secret_id" set default nextval\('signing_secret_ids'::regclass\);$/,
   ],
   ['a trigger refuses a bot of another account', /^drop trigger if exists "\w+_agent_bot" on "\w+";$/],
+  [
+    'a trigger refuses a channel of another account',
+    /^drop (trigger|function) if exists "(inboxes_)?inboxes_channel_tenant(_fn)?".*;$/,
+  ],
   ['triggers keep versions and rates', /^drop trigger if exists "webhooks_(\w*version|rate)" on "webhooks";$/],
   ['and have functions', /^drop function if exists "webhooks_webhooks_(\w*version|rate)_fn"\(\);$/],
   ['it takes a trigger to have a function of its own', /^drop function if exists "\w+_agent_bot_fn"\(\);$/],

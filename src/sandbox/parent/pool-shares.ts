@@ -1,7 +1,7 @@
 import { FairQueue, type Owner } from './fair-queue.ts';
 import { Paces, type EndOfRun } from './paces.ts';
 
-/** Whose run it is: each kind has a share of the children. */
+/** Kind of the plugin whose run it is: each has a share of the children. */
 export type ShareKind = 'bot' | 'automation' | 'channel';
 
 interface QueuedRun {
