@@ -64,7 +64,7 @@ describe('two engines on one database', function () {
       console.log(`      deliveries made by each engine: ${parts.join(' and ')}`);
       if (process.platform === 'linux') {
         // A connection that closes while its holder is looked for stays without one.
-        expect(parts[0]! + parts[1]!).to.be.within(deliveries * 0.5, accounts.arrivals);
+        expect(parts[0]! + parts[1]!).to.be.within(deliveries * 0.8, accounts.arrivals);
         expect(Math.min(...parts)).to.be.above(deliveries / 20);
       }
       for (const engine of engines) expect(await engine.stop()).to.deep.equal({ code: 0, signal: null });

@@ -171,7 +171,7 @@ describe('signing in by an identity provider', function () {
     expect(await app.query('SELECT FROM invitations WHERE closed_at IS NULL AND user_id = $1', [here])).to.have.length(
       0,
     );
-    // Whoever works here joins nothing else by signing in, and keeps the role.
+    // A person who works here joins nothing else by signing in, and keeps the role.
     const third = await addAccount(app, 'Third');
     await invite(email, third.administrator.headers, third.id);
     const again = await profileOf(await signIn(verified(email, { switchboard_role: 'agent' })));
