@@ -6,7 +6,7 @@ import type { Conversation } from '../../records/conversations/conversation.ts';
 import { findMessagesById } from '../../records/messages/message.ts';
 import { addContactInbox } from '../contacts/contact-inboxes.ts';
 import { createContact } from '../contacts/contacts.ts';
-import { createConversation } from '../conversations/lifecycle.ts';
+import { createConversation, plainConversation } from '../conversations/lifecycle.ts';
 import { saveEdit } from '../conversations/messages/edits.ts';
 import { sendInto } from '../conversations/send.ts';
 import { conversationOf, findByExternalId, keepExternalId } from './external-ids.ts';
@@ -144,16 +144,8 @@ async function openConversation(tx: Transaction, { inboxId, contact, sourceId }:
   const [found] = await tx.conversations({ ids: unresolved, parameters, reserves: true });
   if (found) return found;
   const { conversation } = await createConversation(tx.as(asContact(contact)), {
-    inboxId,
-    contactId: contact.id,
+    ...plainConversation(inboxId, contact.id),
     sourceId,
-    status: null,
-    snoozedUntil: null,
-    assigneeId: null,
-    teamId: null,
-    message: null,
-    additionalAttributes: {},
-    customAttributes: {},
   });
   return conversation;
 }

@@ -41,6 +41,22 @@ export interface NewConversation {
   customAttributes: Record<string, unknown>;
 }
 
+/** A new conversation of which nothing is said but its place; each has attributes of its own. */
+export function plainConversation(inboxId: number, contactId: number): NewConversation {
+  return {
+    inboxId,
+    contactId,
+    sourceId: null,
+    status: null,
+    snoozedUntil: null,
+    assigneeId: null,
+    teamId: null,
+    message: null,
+    additionalAttributes: {},
+    customAttributes: {},
+  };
+}
+
 /**
  * Creates a conversation. Without a `status` it is `pending` when a bot will answer, else `open`. Says
  * conversation_created, with a first message message_created, and conversation_updated when its inbox assigns it.

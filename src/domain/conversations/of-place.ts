@@ -2,7 +2,7 @@ import { forbidden, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import type { ConversationStatus } from '../../records/conversations/conversation.ts';
-import { createConversation } from './lifecycle.ts';
+import { createConversation, plainConversation } from './lifecycle.ts';
 
 /** A contact in an inbox. */
 export interface ContactPlace {
@@ -44,17 +44,7 @@ export async function openInPlace(tx: Transaction, acting: ActingIn, place: Cont
   const condition = `($4::text IS NULL AND status <> 'resolved')`;
   const found = await newest(tx.sql, accountId, { ...place, condition, status: null });
   if (found) return found;
-  const { conversation } = await createConversation(tx, {
-    ...place,
-    sourceId: null,
-    status: null,
-    snoozedUntil: null,
-    assigneeId: null,
-    teamId: null,
-    message: null,
-    additionalAttributes: {},
-    customAttributes: {},
-  });
+  const { conversation } = await createConversation(tx, plainConversation(place.inboxId, place.contactId));
   return { id: conversation.id, status: conversation.status };
 }
 

@@ -5,7 +5,7 @@ import { notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { change } from '../changes.ts';
-import { createConversation } from '../conversations/lifecycle.ts';
+import { createConversation, plainConversation } from '../conversations/lifecycle.ts';
 import { saveEdit } from '../conversations/messages/edits.ts';
 import { sendInto } from '../conversations/send.ts';
 import { undergo } from '../conversations/status.ts';
@@ -52,16 +52,8 @@ export async function beginOwn(
 ): Promise<Conversation> {
   const contactId = await lockClient(tx, visit);
   const { conversation } = await createConversation(tx, {
-    inboxId: visit.inbox.id,
-    contactId,
-    sourceId: null,
-    status: null,
-    snoozedUntil: null,
-    assigneeId: null,
-    teamId: null,
-    message: null,
+    ...plainConversation(visit.inbox.id, contactId),
     additionalAttributes: Object.keys(visitorAttributes).length > 0 ? { visitor_attributes: visitorAttributes } : {},
-    customAttributes: {},
   });
   if (conversation.contact.blocked) throw contactBlocked();
   return conversation;

@@ -8,7 +8,7 @@ import type { Sql } from '../../postgres/sql.ts';
 import { hashToken } from '../../lib/secrets/tokens.ts';
 import { decide } from '../conversations/arbiter.ts';
 import { createContact, updateContact, type ContactChanges } from '../contacts/contacts.ts';
-import { createConversation } from '../conversations/lifecycle.ts';
+import { createConversation, plainConversation } from '../conversations/lifecycle.ts';
 import type { Visit } from './visits.ts';
 
 /** Fields that visitors may set themselves. */
@@ -77,18 +77,7 @@ export async function lockCurrent(
 
 /** Creates a conversation of the contact in the visit's inbox. Says conversation_created. */
 export async function begin(tx: Transaction, { inbox }: Visit, contactId: number): Promise<Conversation> {
-  const { conversation } = await createConversation(tx, {
-    inboxId: inbox.id,
-    contactId,
-    sourceId: null,
-    status: null,
-    snoozedUntil: null,
-    assigneeId: null,
-    teamId: null,
-    message: null,
-    additionalAttributes: {},
-    customAttributes: {},
-  });
+  const { conversation } = await createConversation(tx, plainConversation(inbox.id, contactId));
   return conversation;
 }
 
