@@ -38,8 +38,8 @@ interface FreeRun extends Run {
 type Verdict = Omit<RunVerdict, 'durationMs'>;
 
 /**
- * Runs plugins that serve no conversation: automations, bots on events without a conversation, and channels on requests of their hooks. Nobody waits for their
- * answer: a run that fails hands nothing off. Its actions are applied in one transaction, all or none.
+ * Runs plugins that serve no conversation: automations, bots on events without a conversation, and channels on requests of their
+ * hooks. Nobody waits for their answer: a run that fails hands nothing off. Its actions are applied in one transaction, all or none.
  */
 export class FreeRunner {
   readonly #options: RunnerOptions;
