@@ -1840,6 +1840,14 @@ export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction |
  */
 export type ActionBatch = Action[]
 /**
+ * A contact as another system knows it: by `identifier`, `email` or `phone_number`.
+ */
+export type FindOrCreateContact = (FindContact & {
+name?: string
+custom_attributes?: Attributes
+[k: string]: unknown
+})
+/**
  * `name` or `name:port`, in lower case; without a port it is 443. `$NAME`: the host of the setting NAME, which is marked `x-host`.
  * 
  * @minItems 1
@@ -2156,6 +2164,7 @@ export interface Schemas {
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
 "runtime/contact-place": ContactPlace
+"runtime/find-contact": FindContact
 "runtime/find-or-create-contact": FindOrCreateContact
 "runtime/plugin": PluginManifest
 "runtime/search": Search1
@@ -6397,14 +6406,12 @@ status?: ConversationStatus
 [k: string]: unknown
 }
 /**
- * A contact as another system knows it: by `identifier`, `email` or `phone_number`.
+ * Marks of a contact in other systems: `identifier`, `email` or `phone_number`.
  */
-export interface FindOrCreateContact {
+export interface FindContact {
 identifier?: string
 email?: string
 phone_number?: string
-name?: string
-custom_attributes?: Attributes
 [k: string]: unknown
 }
 /**
@@ -6585,9 +6592,9 @@ handoff_cause?: boolean
  */
 hooks?: boolean
 /**
- * `write`: the bot may find contacts of the account and create them, with `ctx.contacts.findOrCreate` in `hook_received`.
+ * In `hook_received`, `read`: the bot may find contacts of the account, with `ctx.contacts.find`; `write`: it may also create them, with `ctx.contacts.findOrCreate`.
  */
-contacts?: "write"
+contacts?: ("read" | "write")
 /**
  * `write`: the bot may find conversations in its inboxes and begin them, with `ctx.conversations` in `hook_received`.
  */

@@ -8,13 +8,13 @@ import type {
   CustomerWords,
   FetchAnswer,
   FetchOptions,
-  HookFields,
   KnowledgeBase,
   LanguageModel,
   Moment,
   Sender,
   Store,
 } from './bot-doors.ts';
+import type { HookFields } from './hook-doors.ts';
 import type { HandoffCause, Priority, ReplyOptions } from './rich-replies.ts';
 
 export * from './automation-api.ts';

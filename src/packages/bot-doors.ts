@@ -1,4 +1,6 @@
-// Values that bots get from the service while they run: part of `switchboard/bot` (bot-api.ts). It imports nothing.
+// Values that bots get from the service while they run: part of `switchboard/bot` (bot-api.ts).
+
+export type * from './hook-doors.ts';
 
 /** The sender of a message: a contact (with the granted fields), an agent (`user`), a bot or an automation. */
 export interface Sender {
@@ -252,48 +254,4 @@ export interface KnowledgeBase {
   search(query: string, options?: SearchOptions): Promise<Passage[]>;
   /** Languages of the articles, those with the most passages first. `const [first = 'en'] = await ctx.kb.languages()` */
   languages(): Promise<string[]>;
-}
-
-/** A request of another system, verified as the manifest says. */
-export interface HookRequest {
-  /** The name of the hook in the manifest. */
-  readonly name: string;
-  readonly id: number;
-  /** Values by names in lower case; those that may hold a secret are `[redacted]`. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The body as JSON; null where it is none. */
-  readonly json: unknown;
-  readonly text: string;
-  /** The first value of each field of a form; null for another body. */
-  readonly form: Readonly<Record<string, string>> | null;
-  /** Unix seconds. */
-  readonly received_at: number;
-}
-
-/** `ctx.contacts`: finds by `identifier`, else `email`, else `phone_number`, and creates where there is none. */
-export interface Contacts {
-  /** `const { id } = await ctx.contacts.findOrCreate({ email: 'jo@example.com', name: 'Jo' })` */
-  findOrCreate(contact: {
-    identifier?: string;
-    email?: string;
-    phone_number?: string;
-    name?: string;
-    custom_attributes?: Record<string, unknown>;
-  }): Promise<{ id: number }>;
-}
-
-type Place = { contact_id: number; inbox_id: number };
-type Found = { id: number; status: string };
-
-/** `ctx.conversations`: the newest of a contact in an inbox; `open` takes one that is not resolved, else begins one. */
-export interface Conversations {
-  open(place: Place): Promise<Found>;
-  find(place: Place & { status?: string }): Promise<Found | null>;
-}
-
-/** Fields of `ctx` in `hook_received`; the last two need \`permissions.contacts\` and \`permissions.conversations\`. */
-export interface HookFields {
-  readonly hook: HookRequest;
-  readonly contacts: Contacts;
-  readonly conversations: Conversations;
 }

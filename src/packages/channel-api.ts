@@ -1,6 +1,7 @@
 // The API of channels: part of `switchboard/bot` (bot-api.ts). It imports types only.
 import type { Context, JsonObject } from './bot-api.ts';
-import type { AttachedFile, HookRequest } from './bot-doors.ts';
+import type { AttachedFile } from './bot-doors.ts';
+import type { HookRequest } from './hook-doors.ts';
 
 /** A file of a message that a channel is to send, which `ctx.fetch` sends in a `form`: `{ file: attachment.id }`. */
 export interface OutgoingFile extends AttachedFile {

@@ -1,6 +1,6 @@
 // `defineChannel` becomes part of a channel's bundle. This file imports types only.
 import type { Channel, ChannelContext, OutgoingMessage } from './channel-api.ts';
-import type { HookRequest } from './bot-doors.ts';
+import type { HookRequest } from './hook-doors.ts';
 
 type EndType = 'sent' | 'refused' | 'later';
 type Ctx<Config> = ChannelContext<Config>;

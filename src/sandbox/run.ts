@@ -57,8 +57,8 @@ export interface Permissions {
   forward: boolean;
   /** The bot takes requests of other systems; not granted when absent. */
   hooks?: boolean;
-  /** The bot may find and create contacts; not granted when absent. */
-  contacts?: 'write';
+  /** The bot may find contacts, with `write` create them, too; not granted when absent. */
+  contacts?: 'read' | 'write';
   /** The bot may find and begin conversations; not granted when absent. */
   conversations?: 'write';
   /** The bot may call the tools of its settings; not granted when absent. */

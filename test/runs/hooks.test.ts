@@ -29,6 +29,17 @@ const bare = {
   permissions: { hooks: true },
 };
 
+const reader = {
+  ...shop,
+  on: {
+    hook_received: `
+    const { creates, ...marks } = ctx.hook.json;
+    if (creates) await ctx.contacts.findOrCreate(marks);
+    ctx.log.info(JSON.stringify(await ctx.contacts.find(marks)));`,
+  },
+  permissions: { hooks: true, contacts: 'read', contact: ['name', 'custom_attributes'] },
+};
+
 interface Listed {
   id: number;
   state: string;
@@ -41,7 +52,7 @@ describe('runs of hooks', function () {
   let house: BotHouse;
 
   before(async () => {
-    house = await BotHouse.open({ shop, order, bare });
+    house = await BotHouse.open({ shop, order, bare, reader });
     const { app } = house;
     await app.patch(`agent_bots/${house.botOf('shop')}`, { config: { inbox: house.inboxOf('shop') } });
   });
@@ -136,6 +147,39 @@ describe('runs of hooks', function () {
     const [request] = await settled(hook.id, 1);
     expect(request!.state).to.equal('failed');
     expect((await house.app.get(`runs/${request!.run_id}`)).body.error.message).to.include('permissions.contacts');
+  });
+
+  it('finds contacts for who may read them, with the fields that are granted, and creates none', async () => {
+    const { app } = house;
+    const known = { name: 'Ann', email: 'ann@example.com', phone_number: '+491701', identifier: 'a-1' };
+    const { body } = await app.post('contacts', { ...known, custom_attributes: { tier: 'gold' } });
+    const hook = await makeHook(app, house.botOf('reader'), 'orders');
+    const runOf = async (marks: object): Promise<{ outcome: string; found: unknown; error: string }> => {
+      const { body: reply } = await send(hook.url, JSON.stringify(marks));
+      const request = await app.eventually(async () => {
+        const { body: now } = await app.get(`hooks/${hook.id}/requests/${reply.id}`);
+        return now.state === 'waiting' ? null : now;
+      });
+      const { body: run } = await app.get(`runs/${request.run_id}`);
+      const [line] = run.logs as { message: string }[];
+      return { outcome: run.outcome, found: line && JSON.parse(line.message), error: run.error?.message };
+    };
+    const ann = { id: body.id, name: 'Ann', custom_attributes: { tier: 'gold' } };
+    for (const marks of [{ email: 'ANN@example.com' }, { identifier: 'a-1' }, { phone_number: '+491701' }])
+      expect(await runOf(marks), JSON.stringify(marks)).to.deep.include({ outcome: 'ok', found: ann });
+    expect(await runOf({ identifier: 'nobody' })).to.deep.include({ outcome: 'ok', found: null });
+    expect((await runOf({})).error).to.include('One of identifier, email and phone_number');
+    const refused = await runOf({ creates: true, identifier: 'new' });
+    expect(refused.outcome).to.equal('forbidden_action');
+    expect(refused.error).to.include('"contacts": "write"');
+    expect((await app.get('contacts/search?q=new')).body.payload).to.have.length(0);
+    // Recorded with the contact's fields: the requests that found it are erased with it.
+    await app.delete(`contacts/${body.id}`);
+    const erased = () =>
+      app.query(`SELECT FROM bot_runs WHERE agent_bot_id = $1 AND strpos(concat(calls, logs), 'gold') > 0`, [
+        house.botOf('reader'),
+      ]);
+    await app.eventually(async () => (await erased()).length === 0);
   });
 
   it('keeps requests while the plugin cannot run, and handles them after', async () => {

@@ -137,6 +137,8 @@ class Following {
       return null;
     }
     const member = { path: `${path}.${name}`, label: `${label}.${name}` };
+    // Its contacts have fields, too, which are not followed.
+    if (member.path === 'ctx.contacts') this.#uses.hidden.add('contact');
     const needed = permissionOf(path, name);
     if (needed) this.#uses.add(tree, node, { ...needed, what: member.label });
     return open.has(member.path) || called.has(member.path) ? member : null;

@@ -18,7 +18,7 @@ export interface GrantedPermissions {
   readonly forward?: boolean;
   readonly tools?: boolean;
   readonly handoff_cause?: boolean;
-  readonly contacts?: 'write';
+  readonly contacts?: 'read' | 'write';
   readonly conversations?: 'write';
   readonly channel?: boolean;
 }
@@ -74,7 +74,6 @@ const switches = {
   schedule: 'Have itself called later',
   forward: 'Forward its events whole, with everything about the customer, to a server that the account sets',
   tools: 'Call the tools that the account sets for it, at hosts that the account has approved',
-  contacts: 'Find and create contacts of the account, for requests of other systems',
   conversations: 'Find and begin conversations in its inboxes, for requests of other systems',
   channel: 'Bring in messages of customers, and send them everything public that is written in its inboxes',
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
@@ -140,6 +139,7 @@ function grantsOf({ permissions, hooks = {} }: Rights): Grant[] {
     ),
     ...historyGrants(permissions),
     ...names.filter((name) => permissions[name]).map((name) => plain(name, `${switches[name]} (${name})`)),
+    ...contactsGrants(permissions),
     ...storageGrants(permissions),
     ...networkGrants(permissions),
     ...secretGrants(permissions),
@@ -155,6 +155,14 @@ function historyGrants({ history = 0 }: GrantedPermissions): Grant[] {
   if (history === 0) return [];
   const words = `Read the latest ${history} messages of its conversations (history)`;
   return [{ kind: 'history', host: null, amount: history, words }];
+}
+
+// Reading is part of writing.
+function contactsGrants({ contacts }: GrantedPermissions): Grant[] {
+  if (!contacts) return [];
+  const verb = contacts === 'read' ? 'Find' : 'Find and create';
+  const words = `${verb} contacts of the account, for requests of other systems (contacts)`;
+  return [{ kind: 'contacts', host: null, amount: contacts === 'read' ? 1 : 2, words }];
 }
 
 function storageGrants({ storage }: GrantedPermissions): Grant[] {

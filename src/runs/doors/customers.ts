@@ -1,4 +1,9 @@
-import { findOrCreateContact } from '../../domain/contacts/find-or-create.ts';
+import {
+  findKnownContact,
+  findOrCreateContact,
+  type ContactMarks,
+  type FoundContact,
+} from '../../domain/contacts/find-or-create.ts';
 import { findInPlace, openInPlace, type ActingIn } from '../../domain/conversations/of-place.ts';
 import { noteContact, noteConversations } from '../../domain/upkeep/hook-subjects.ts';
 import { ApiError } from '../../errors.ts';
@@ -28,30 +33,43 @@ interface Visit {
   author: Author | null;
 }
 
+type PermissionName = 'contacts' | 'conversations';
 type Work<Name extends SchemaName> = (input: Shape<Name>, author: Author, database: Database) => Promise<unknown>;
 
 /** The calls behind `ctx.contacts` and `ctx.conversations`. */
 export function customerDoors(visit: Visit, ports: CustomerPorts | undefined): Readonly<Record<string, HostCall>> {
   const { account, permissions, author } = visit;
   const door =
-    <Name extends SchemaName>(permission: 'contacts' | 'conversations', schema: Name, work: Work<Name>): HostCall =>
+    <Name extends SchemaName>(permission: PermissionName, schema: Name, work: Work<Name>, needs = 'write'): HostCall =>
     async (input) => {
-      if (permissions[permission] !== 'write')
-        throw new ForbiddenCall(`The manifest does not ask for \`permissions.${permission}\``);
+      const granted = permissions[permission];
+      if (granted !== 'write' && granted !== needs) throw new ForbiddenCall(lackOf(permission, needs));
       if (!author || !ports) throw new UnavailableError(permission);
       const [problem] = findProblems(schema, input);
       if (problem) throw new DoorError('invalid_input', problem.message);
       return work(input as Shape<Name>, author, ports.database).catch(toDoorError);
     };
   return {
+    'contacts.find': door(
+      'contacts',
+      'runtime/find-contact',
+      async (input, { actor, requestId }, database) => {
+        // Erased with the request: what other runs record of a contact could not be found again.
+        if (requestId === null) throw new UnavailableError('contacts');
+        return transact(database, { account, actor }, async (tx) => {
+          const found = await findKnownContact(tx, marksOf(input));
+          if (found) await noteContact(tx, requestId, found.id);
+          return found && shownContact(found, permissions);
+        });
+      },
+      'read',
+    ),
     'contacts.findOrCreate': door(
       'contacts',
       'runtime/find-or-create-contact',
       async (input, { actor, requestId }, database) => {
         const known = {
-          identifier: input.identifier ?? null,
-          email: input.email ?? null,
-          phoneNumber: input.phone_number ?? null,
+          ...marksOf(input),
           name: input.name ?? null,
           customAttributes: input.custom_attributes ?? {},
         };
@@ -76,6 +94,36 @@ export function customerDoors(visit: Visit, ports: CustomerPorts | undefined): R
       return findInPlace(database.sql, { accountId: account.id, acting }, place);
     }),
   };
+}
+
+function lackOf(permission: PermissionName, needs: string): string {
+  const asked =
+    permission === 'contacts'
+      ? `\`"contacts": "${needs}"\` in \`permissions.contacts\``
+      : `\`permissions.${permission}\``;
+  return `The manifest does not ask for ${asked}`;
+}
+
+function marksOf(input: Shape<'runtime/find-contact'>): ContactMarks {
+  return {
+    identifier: input.identifier ?? null,
+    email: input.email ?? null,
+    phoneNumber: input.phone_number ?? null,
+  };
+}
+
+// The fields of a contact are granted one by one.
+function shownContact(found: FoundContact, { contact: granted }: Permissions): Record<string, unknown> {
+  const { id, name, email, phoneNumber, identifier, customAttributes, visitorAttributes } = found;
+  const fields = {
+    name,
+    email,
+    phone_number: phoneNumber,
+    identifier,
+    custom_attributes: customAttributes,
+    visitor_attributes: visitorAttributes,
+  };
+  return { id, ...Object.fromEntries(granted.map((field) => [field, fields[field]])) };
 }
 
 function toDoorError(error: unknown): never {

@@ -179,7 +179,10 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
     tools: freeze({
       call: (name: unknown, given: unknown) => callHost('tools.call', { name, arguments: given }),
     }),
-    contacts: freeze({ findOrCreate: (contact: unknown) => callHost('contacts.findOrCreate', contact) }),
+    contacts: freeze({
+      find: (marks: unknown) => callHost('contacts.find', marks),
+      findOrCreate: (contact: unknown) => callHost('contacts.findOrCreate', contact),
+    }),
     conversations: freeze({
       open: (place: unknown) => callHost('conversations.open', place),
       find: (place: unknown) => callHost('conversations.find', place),
