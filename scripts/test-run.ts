@@ -22,7 +22,7 @@ export interface RunOptions {
   grep: string | null;
 }
 
-/** Results and times of a file; times in milliseconds, processor time without child processes. */
+/** Results and times of a file; times in milliseconds, processor time with that of child processes. */
 export interface FileReport {
   kind: 'done';
   file: string;

@@ -79,7 +79,7 @@ function showFile(report: FileReport): void {
 
 function showSlowest(): void {
   const slowest = reports.toSorted((one, other) => other.ms - one.ms).slice(0, slowestShown);
-  console.log(`\nThe ${slowest.length} slowest files (in hooks, computing), each with its slowest test:`);
+  console.log(`\nThe ${slowest.length} slowest files (in hooks, computing in all processes), each with its slowest test:`);
   for (const { file, ms, hooksMs, cpuMs, tests } of slowest) {
     const test = tests.toSorted((one, other) => other.ms - one.ms)[0];
     const most = test ? `; ${inSeconds(test.ms)} ${test.title}` : '';
@@ -123,6 +123,6 @@ if (failures.length > 0) console.log(`\n${failures.join('\n')}`);
 const sum = (of: 'passed' | 'failed'): number => reports.reduce((total, report) => total + report[of], 0);
 const [passed, failed] = [sum('passed'), sum('failed') + problems.length];
 const cpuMs = reports.reduce((total, report) => total + report.cpuMs, 0);
-console.log(`\n${inSeconds(performance.now() - begun)}, computing ${inSeconds(cpuMs)} in the test processes`);
+console.log(`\n${inSeconds(performance.now() - begun)}, computing ${inSeconds(cpuMs)} in all processes`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

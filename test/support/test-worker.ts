@@ -3,6 +3,7 @@
 import { format } from 'node:util';
 import Mocha from 'mocha';
 import type { FileReport, RunOptions, WorkerMessage } from '../../scripts/test-run.ts';
+import { familyCpuMs } from './family-cpu.ts';
 import { mochaHooks } from './hooks.ts';
 
 const { EVENT_HOOK_END, EVENT_RUN_END, EVENT_TEST_FAIL, EVENT_TEST_PASS, EVENT_TEST_PENDING } = Mocha.Runner.constants;
@@ -17,7 +18,7 @@ class FileReporter extends Base {
     super(runner, options);
     const { file } = options.reporterOptions as { file: string };
     const begun = performance.now();
-    const cpu = process.cpuUsage();
+    const cpuMsBefore = familyCpuMs();
     const times: Pick<FileReport, 'hooksMs' | 'tests'> = { hooksMs: 0, tests: [] };
     let stepBegun = begun;
     const begin = (): void => {
@@ -37,10 +38,9 @@ class FileReporter extends Base {
       report({ kind: 'failed', file, title: test.fullTitle(), reason });
     });
     runner.once(EVENT_RUN_END, () => {
-      const { user, system } = process.cpuUsage(cpu);
       const { passes: passed, failures: failed, pending: skipped } = this.stats;
       const ms = Math.round(performance.now() - begun);
-      const cpuMs = Math.round((user + system) / 1000);
+      const cpuMs = Math.max(0, familyCpuMs() - cpuMsBefore);
       report({ kind: 'done', file, passed, failed, skipped, ms, cpuMs, ...times, failures: this.#describeFailures() });
     });
   }
