@@ -79,7 +79,9 @@ function showFile(report: FileReport): void {
 
 function showSlowest(): void {
   const slowest = reports.toSorted((one, other) => other.ms - one.ms).slice(0, slowestShown);
-  console.log(`\nThe ${slowest.length} slowest files (in hooks, computing in all processes), each with its slowest test:`);
+  console.log(
+    `\nThe ${slowest.length} slowest files (in hooks, computing in all processes), each with its slowest test:`,
+  );
   for (const { file, ms, hooksMs, cpuMs, tests } of slowest) {
     const test = tests.toSorted((one, other) => other.ms - one.ms)[0];
     const most = test ? `; ${inSeconds(test.ms)} ${test.title}` : '';
