@@ -6189,6 +6189,10 @@ reason: string
  * Seconds to wait at least; the schedule of retries by default.
  */
 seconds?: number
+/**
+ * true: a part of the message was sent, and the rest follows; no failed attempt is counted.
+ */
+progress?: boolean
 }
 /**
  * Blocks the contact of the conversation: its messages reopen nothing, and no bot answers them.

@@ -53,7 +53,8 @@ export default defineChannel<Config>({
     let [count, last] = [before?.count ?? 0, before?.last ?? 0];
     const keep = async (): Promise<void> => ctx.storage.set(key, { count, last }, { ttl: 172_800 });
     for (const part of parts.slice(count)) {
-      if (count - (before?.count ?? 0) >= partsPerRun) throw ctx.channel.later('The message goes on', { seconds: 1 });
+      if (count - (before?.count ?? 0) >= partsPerRun)
+        throw ctx.channel.later('The rest of the message follows', { seconds: 1, progress: true });
       last = await sendPart(ctx, message.source_id, part);
       count += 1;
       // However this run ends, what it has sent is not sent again.

@@ -54,8 +54,11 @@ export interface ChannelDoor {
   status(change: { external_id: string; status: 'sent' | 'delivered' | 'read' | 'failed'; reason?: string }): void;
   /** An error for `send` to throw: the message cannot be sent. `throw ctx.channel.refused('The customer blocked the bot')` */
   refused(reason: string): Error;
-  /** An error for `send` to throw: the message is sent later. `throw ctx.channel.later('Too many', { seconds: 30 })` */
-  later(reason: string, options?: { seconds?: number }): Error;
+  /**
+   * An error for `send` to throw: the message is sent later. `throw ctx.channel.later('Too many', { seconds: 30 })`. With `progress`, a part
+   * of the message was sent, and the rest follows: no failed attempt is counted.
+   */
+  later(reason: string, options?: { seconds?: number; progress?: boolean }): Error;
 }
 
 /** The argument of the handlers of a channel. */

@@ -14,16 +14,18 @@ interface Received {
   inboxId: number;
   files: ReplyFiles;
   incoming: IncomingFiles;
+  /** Whether a receipt of an unknown message is left alone. */
+  isLastForReceipts: boolean;
 }
 
 /**
  * Applies what a channel brings in: messages of customers and receipts, in the channel's order. Returns the ids of the conversations
- * that they concern. Throws UnknownMessage for a receipt of an unknown message, unless it is the last try.
+ * that they concern. Throws UnknownMessage for a receipt of an unknown message, unless it is the last try for receipts.
  */
 export async function receive(
   tx: Transaction,
   actions: readonly Action[],
-  { inboxId, files, incoming }: Received,
+  { inboxId, files, incoming, isLastForReceipts }: Received,
 ): Promise<number[]> {
   const concerned: (number | null)[] = [];
   for (const action of actions) {
@@ -32,7 +34,7 @@ export async function receive(
       // The next message of a new customer belongs to the conversation that this one began.
       await tx.flush();
     }
-    if (action.type === 'status') concerned.push(await takeStatus(tx, action, { inboxId, isLast: incoming.isLast }));
+    if (action.type === 'status') concerned.push(await takeStatus(tx, action, { inboxId, isLast: isLastForReceipts }));
   }
   return concerned.filter((id) => id !== null);
 }

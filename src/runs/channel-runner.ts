@@ -6,12 +6,14 @@ import { writeStored } from '../domain/bots/storage.ts';
 import { ApiError } from '../errors.ts';
 import { isBlamed } from '../deliveries/core/after-run.ts';
 import { retrySchedule } from '../deliveries/core/retry.ts';
+import { continuesCode } from '../deliveries/core/verdict.ts';
 import { StaleDelivery } from '../deliveries/lanes/finish.ts';
 import { sendEvent } from '../events/send-event.ts';
 import { system, transact, type Transaction } from '../events/transaction.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import { findMessage } from '../records/messages/message.ts';
 import { findOutgoing } from '../records/messages/outgoing.ts';
+import type { Action } from '../sandbox/run.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { recordOf, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
@@ -29,11 +31,15 @@ type SendEnd =
   | { type: 'sent'; externalId: string }
   | { type: 'refused'; reason: string }
   | { type: 'later'; reason: string; waitMs: number }
+  /** A part was sent, and another run sends the rest. */
+  | { type: 'continues'; waitMs: number }
   | { type: 'failed'; outcome: string; reason: string };
 
 type Verdict = Omit<RunVerdict, 'durationMs'>;
 
 const unfitDelayMs = 30_000;
+/** Attempts on a message of which none has failed, at most; the longest message of all takes 6 on Telegram. */
+const maxParts = 50;
 const answeredWrongly: ReadonlySet<string> = new Set([
   'invalid_actions',
   'forbidden_action',
@@ -72,13 +78,13 @@ export class ChannelRunner {
   }
 
   async #conclude(run: Run, settle: Settle, messageId: number): Promise<void> {
-    const end = endOf(run);
     const { input, bot, result } = run;
+    const end = endOf(result, input.attempt);
     let quarantine: Quarantine | null = null;
     await this.#commit(input, async (tx) => {
       const message = await this.#reach(tx, input, messageId);
       const verdict = verdictOf(end, input);
-      if (end.type === 'sent') keepGoodRun(tx, recordOf(run, 'ok'));
+      if (isGood(end)) keepGoodRun(tx, recordOf(run, 'ok'));
       else keepRun(tx, { ...recordOf(run, outcomeOf(end), end.reason), handedOff: false });
       // However the run ended, what it had sent by then is not to be sent again.
       await this.#keepWrites(tx, run);
@@ -86,7 +92,7 @@ export class ChannelRunner {
       if (end.type === 'failed' && end.outcome !== 'threw' && isBlamed(end.outcome))
         quarantine = await countFailedRun(tx, bot.id, end.outcome);
       if (message && end.type === 'sent') await markSent(tx, message, end.externalId);
-      if (message && end.type !== 'sent' && verdict.state === 'exhausted') await markFailed(tx, message, end.reason);
+      if (message && !isGood(end) && verdict.state === 'exhausted') await markFailed(tx, message, end.reason);
       keepHealthAfter(tx, run, end);
       settle(tx, { ...verdict, durationMs: result.wallMs });
     });
@@ -143,14 +149,25 @@ export class ChannelRunner {
   }
 }
 
-function endOf({ result }: Pick<Run, 'result'>): SendEnd {
+function endOf(result: Run['result'], attempt: number): SendEnd {
   if (result.outcome !== 'ok') return { type: 'failed', outcome: result.outcome, reason: reasonOf(result.error ?? '') };
   for (const action of result.actions) {
     if (action.type === 'sent') return { type: 'sent', externalId: action.external_id };
     if (action.type === 'refused') return { type: 'refused', reason: action.reason };
-    if (action.type === 'later') return { type: 'later', reason: action.reason, waitMs: (action.seconds ?? 0) * 1000 };
+    if (action.type === 'later') return laterOf(action, attempt);
   }
   return { type: 'failed', outcome: 'invalid_actions', reason: unanswered };
+}
+
+function laterOf({ reason, seconds = 0, progress }: Extract<Action, { type: 'later' }>, attempt: number): SendEnd {
+  const waitMs = seconds * 1_000;
+  return progress && attempt <= maxParts ? { type: 'continues', waitMs } : { type: 'later', reason, waitMs };
+}
+
+type GoodEnd = Extract<SendEnd, { type: 'sent' | 'continues' }>;
+
+function isGood(end: SendEnd): end is GoodEnd {
+  return end.type === 'sent' || end.type === 'continues';
 }
 
 // Agents see no stack.
@@ -159,14 +176,15 @@ function reasonOf(error: string): string {
   return line.replace(/^(Uncaught )?Error: /, '') || 'The channel failed';
 }
 
-function outcomeOf(end: Exclude<SendEnd, { type: 'sent' }> | SendEnd): string {
+function outcomeOf(end: SendEnd): string {
   if (end.type === 'failed') return end.outcome;
-  return end.type === 'sent' ? 'ok' : end.type;
+  return isGood(end) ? 'ok' : end.type;
 }
 
 /** Pure. `failures` are earlier attempts of the delivery that ended with a result. */
 function verdictOf(end: SendEnd, { failures }: Pick<BotEvent, 'failures'>): Verdict {
   if (end.type === 'sent') return { state: 'delivered', delayMs: 0, errorCode: null };
+  if (end.type === 'continues') return { state: 'pending', delayMs: end.waitMs, errorCode: continuesCode };
   const ended = { errorCode: outcomeOf(end), detail: end.reason };
   const scheduled = isFinal(end) ? undefined : retrySchedule.channel[failures];
   if (scheduled === undefined) return { state: 'exhausted', delayMs: 0, ...ended };
@@ -174,12 +192,12 @@ function verdictOf(end: SendEnd, { failures }: Pick<BotEvent, 'failures'>): Verd
 }
 
 // Where `send` has returned, the customer may have the message: what it answered wrongly would be answered so again.
-function isFinal(end: Exclude<SendEnd, { type: 'sent' }>): boolean {
+function isFinal(end: Exclude<SendEnd, GoodEnd>): boolean {
   return end.type === 'refused' || (end.type === 'failed' && answeredWrongly.has(end.outcome));
 }
 
 // A message that one customer's chat refuses says nothing of the channel.
 function keepHealthAfter(tx: Transaction, { bot }: Pick<Run, 'bot'>, end: SendEnd): void {
-  const health = end.type === 'failed' ? end.reason : end.type === 'sent' ? null : undefined;
+  const health = end.type === 'failed' ? end.reason : isGood(end) ? null : undefined;
   if (health !== undefined && health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, health);
 }

@@ -84,15 +84,10 @@ export class FreeRunner {
     const { files: store } = this.#options;
     const incoming = incomingFiles(run, {
       openSecret: this.#options.openSecret,
-      isLast: afterRun('attachment_unavailable', input.failures) !== 'retry',
+      isLast: retrySchedule.channel[input.failures] === undefined,
     });
     const files = await filesOfRun(run, store, incoming);
-    if (files instanceof FileError) {
-      const isRetried = afterRun(files.outcome, input.failures) === 'retry';
-      return isRetried
-        ? this.#retry(run, settle, { outcome: files.outcome, detail: files.message })
-        : this.#fail(run, settle, files.outcome, files.message);
-    }
+    if (files instanceof FileError) return this.#settleWithoutFiles(run, settle, files);
     try {
       await this.#commitEffects(run, settle, { files, incoming });
     } catch (error) {
@@ -101,6 +96,14 @@ export class FreeRunner {
     } finally {
       await store?.discard(files, input.account.id);
     }
+  }
+
+  // A customer does not send a file again: it is tried for as long as a message that is to be sent.
+  #settleWithoutFiles(run: FreeRun, settle: Settle, { outcome, message: detail }: FileError): Promise<void> {
+    const isTransient = outcome === 'attachment_unavailable';
+    if (run.found.part === 'channel' && isTransient) return this.#tryLater(run, settle, { outcome, detail, waitMs: 0 });
+    const isRetried = afterRun(outcome, run.input.failures) === 'retry';
+    return isRetried ? this.#retry(run, settle, { outcome, detail }) : this.#fail(run, settle, outcome, detail);
   }
 
   #commitEffects(
@@ -113,7 +116,9 @@ export class FreeRunner {
       keepGoodRun(tx, recordOf(run, result.outcome));
       if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
       const [inboxId] = found.part === 'channel' ? (found.inboxIds ?? []) : [];
-      const reached = inboxId === undefined ? [] : await receive(tx, result.actions, { inboxId, files, incoming });
+      const isLastForReceipts = afterRun('unavailable', input.failures) !== 'retry';
+      const received = { files, incoming, isLastForReceipts };
+      const reached = inboxId === undefined ? [] : await receive(tx, result.actions, { inboxId, ...received });
       await applyActions(tx, { conversationId: input.event.conversationId, mayLeave: true }, result.actions, files);
       const requestId = requestIdOf(input);
       if (requestId !== null) await noteConversations(tx, requestId, [...conversationsIn(result.actions), ...reached]);

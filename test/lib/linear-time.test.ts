@@ -20,7 +20,7 @@ import { divide } from '../../src/domain/articles/passages.ts';
 import { plainText } from '../../src/domain/articles/plain-text.ts';
 import { linesOf } from '../../src/domain/articles/quoted-mail.ts';
 import { fillTemplate, readTemplate } from '../../src/domain/bots/tools/url-template.ts';
-import { safeName } from '../../src/domain/attachments/file-name.ts';
+import { safeName } from '../../src/lib/text/file-name.ts';
 import { checkIfMatch } from '../../src/http/conditional/entity-tag.ts';
 import { parseJsonBody } from '../../src/http/route/body/json-text.ts';
 import { printable } from '../../src/lib/text/printable.ts';

@@ -37,12 +37,7 @@ describe('the channel telegram', function () {
     };
     return app.call('POST', `/api/v1/accounts/${account}/inboxes`, body, headers);
   };
-  const setWebhook = async (botToken: string, url: string) =>
-    fetch(`${telegram.url}/bot${botToken}/setWebhook`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ url, secret_token: secret }),
-    });
+  const setWebhook = (botToken: string, url: string) => telegram.setWebhook(botToken, { url, secret });
 
   before(async () => {
     telegram = await FakeTelegram.start();

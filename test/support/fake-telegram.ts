@@ -32,6 +32,8 @@ export class FakeTelegram {
   readonly blocked = new Set<string>();
   /** Files by their ids; null for one that is too big. */
   readonly files = new Map<string, Buffer | null>();
+  /** Statuses of the next answers to requests for the bytes of files. */
+  readonly fileFailures: number[] = [];
   readonly #server: Server;
   readonly #webhooks = new Map<string, { url: string; secret: string }>();
   #ids = 1_000;
@@ -63,6 +65,15 @@ export class FakeTelegram {
     return this.update(token, { message: messageOf(chat, { message_id: this.nextId(), ...fields }) }, id);
   }
 
+  /** Sets the webhook of a bot, as its owner does; another system's call replaces it. */
+  async setWebhook(token: string, { url, secret }: { url: string; secret: string }): Promise<void> {
+    await fetch(`${this.url}/bot${token}/setWebhook`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url, secret_token: secret }),
+    });
+  }
+
   nextId(): number {
     this.#ids += 1;
     return this.#ids;
@@ -87,7 +98,9 @@ export class FakeTelegram {
 
   #answerFile(response: ServerResponse, path: string): void {
     const bytes = this.files.get(path.replace(/^documents\//, ''));
-    if (bytes) response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes);
+    const failure = this.fileFailures.shift();
+    if (failure !== undefined) response.writeHead(failure).end();
+    else if (bytes) response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes);
     else response.writeHead(404).end();
   }
 

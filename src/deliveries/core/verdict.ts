@@ -27,6 +27,9 @@ export interface Verdict {
   wire: Wire | null;
 }
 
+/** The error code of an attempt that did a part of its work, and counts as no failure; a part of SQL texts. */
+export const continuesCode = 'continues';
+
 const states = { delivered: 'delivered', retry: 'pending', exhausted: 'exhausted', disable: 'exhausted' } as const;
 
 /** The verdict on a delivery that ends without an attempt; `errorCode` is the reason. */

@@ -4,7 +4,7 @@ import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import type { Statement } from '../../postgres/sql-transaction.ts';
 import { storableTextOrNull } from '../../lib/text/storable.ts';
-import type { Verdict } from '../core/verdict.ts';
+import { continuesCode, type Verdict } from '../core/verdict.ts';
 import { taking, takenRows, toClaimed, type Claimed, type HeadRow } from './claim.ts';
 import { headColumns } from './head-columns.ts';
 import { dueAfterFinish, nextAfterDelivered } from './hold.ts';
@@ -59,7 +59,7 @@ const cancelledBy = `coalesce(
 const expressions = ({ going = '', released = '' } = {}): string => `
   finished AS (
     UPDATE deliveries d SET lease_token = NULL, last_status = r.status, last_error = r.error_code,
-      claims = 0, failures = d.failures + CASE r.state WHEN 'delivered' THEN 0 ELSE 1 END,
+      claims = 0, failures = d.failures + CASE WHEN r.state = 'delivered' OR r.error_code = '${continuesCode}' THEN 0 ELSE 1 END,
       next_attempt_at = now() + make_interval(secs => r.delay_ms / 1000.0),
       state = CASE WHEN d.is_answered THEN 'delivered' ELSE r.state END,
       cancelled_by = CASE WHEN r.state = 'cancelled' AND NOT d.is_answered THEN ${cancelledBy} END,

@@ -1,6 +1,6 @@
 import { invalid, tooLarge } from '../../errors.ts';
 import { contentTypeOf, isMisnamed, unknownType } from './content-type.ts';
-import { safeName } from './file-name.ts';
+import { safeName } from '../../lib/text/file-name.ts';
 import { pictureSizeOf } from './picture-size.ts';
 import type { Attachment } from '../../records/messages/attachment.ts';
 

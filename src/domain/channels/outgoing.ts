@@ -21,10 +21,14 @@ export interface Receipt {
 const maxReasonChars = 1_000;
 const ranks = { pending: 0, sent: 1, delivered: 2, read: 3 } as const;
 
-/** Marks a message as sent, known by this id in the other system. Says message_updated; nothing for one that is not pending. */
+/**
+ * Marks a message as sent, known by this id in the other system. Says message_updated; nothing for one that is neither pending nor was
+ * deleted while it was sent.
+ */
 export async function markSent(tx: Transaction, reached: Reached, externalId: string): Promise<void> {
   const { conversation, message } = reached;
-  if (message.status !== 'pending') return;
+  const wasDeleted = message.status === 'failed' && message.contentAttributes['deleted'] === true;
+  if (message.status !== 'pending' && !wasDeleted) return;
   await keepExternalId(tx, { inboxId: conversation.inbox.id, externalId, messageId: message.id });
   await change(tx, reached, { status: 'sent', sourceId: externalId, externalError: null });
 }

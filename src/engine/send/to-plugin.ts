@@ -5,7 +5,7 @@ import { toFound } from '../../records/bots/bot-to-run.ts';
 import { toFreeBot } from '../../records/bots/free-bot.ts';
 import { attempts, type Attempted, type AttemptOptions, type Deliver, type Made, type OnWait } from '../attempt.ts';
 import type { EndpointOutcome } from '../../deliveries/core/circuit.ts';
-import { withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';
+import { continuesCode, withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';
 import type { Claimed } from '../../deliveries/lanes/claim.ts';
 import { finishedWith, settleDelivery, unlessStale } from '../../deliveries/lanes/finish.ts';
 import { forwardDelivery } from '../../deliveries/copies/forward.ts';
@@ -91,6 +91,6 @@ async function runOn(
 const missedOutcomes: ReadonlySet<string | null> = new Set(['queue_full', 'waiting_full', 'unavailable']);
 
 function outcomeOfRun({ state, errorCode }: Pick<RunVerdict, 'state' | 'errorCode'>): EndpointOutcome {
-  if (state === 'delivered') return 'delivered';
+  if (state === 'delivered' || errorCode === continuesCode) return 'delivered';
   return state === 'cancelled' || missedOutcomes.has(errorCode) ? 'skipped' : 'failed';
 }

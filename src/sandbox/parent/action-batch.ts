@@ -4,6 +4,7 @@ import { endingOf } from '../isolate/endings.ts';
 import { readTarget } from '../request-target.ts';
 import { runBounds } from '../run.ts';
 import type { Action, Permissions, RunOutcome } from '../run.ts';
+import { withStorableTexts } from './outside-text.ts';
 
 /** The actions of a run, validated; or the outcome and error with which the whole batch is dropped. */
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
@@ -38,12 +39,13 @@ const actionSchemas = {
 /**
  * Validates the actions that a run returned: each must match its schema (schemas/runtime/actions.json), contain only
  * storable text, and be granted by the permissions, and only one may end the bot's part. One invalid action drops the whole
- * batch.
+ * batch. Texts of another system, which channels bring in, are made storable.
  */
 export function judgeActions(
-  batch: readonly unknown[],
+  given: readonly unknown[],
   { permissions, now }: { permissions: Permissions; now: number },
 ): BatchVerdict {
+  const batch = withStorableTexts(given);
   const count = (type: string) => batch.filter((action) => typeOf(action) === type).length;
   const [replies, schedules] = [count('reply'), count('schedule')];
   const files = batch.reduce<number>((sum, action) => sum + filesIn(action), 0);

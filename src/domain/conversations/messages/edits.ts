@@ -96,9 +96,16 @@ export async function saveEdit(
   tx.record('message_updated', { conversation, message, changed }, decision);
 }
 
+// A channel sends nothing that was deleted.
+function unsend(message: Message): ChangedAttributes {
+  if (message.status !== 'pending') return {};
+  Object.assign(message, { status: 'failed', externalError: 'The message was deleted before it was sent' });
+  return { status: { previous: 'pending', current: message.status } };
+}
+
 /**
- * Deletes the content of a message and its files, here, in its recorded events, in stored answers and in the records of runs, and marks it deleted. Says message_updated, with null
- * as the previous content, and message_deleted; nothing for a message deleted before. Errors: 404, 403.
+ * Deletes the content of a message and its files, here, in its recorded events, in stored answers and in the records of runs, and marks it deleted; one that a channel has yet to send fails. Says
+ * message_updated, with null as the previous content, and message_deleted; nothing for a message deleted before. Errors: 404, 403.
  */
 export async function deleteMessage(tx: Transaction, asked: Place): Promise<void> {
   const reached = await reach(tx, asked);
@@ -116,6 +123,7 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   await saveEdit(tx, reached, {
     content: { previous: null, current: gone.content },
     content_attributes: { previous: null, current: gone.contentAttributes },
+    ...unsend(message),
   });
   tx.record('message_deleted', { conversation, message });
 }

@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { TestApp } from '../support/app.ts';
+import { FakeTelegram } from '../support/fake-telegram.ts';
+
+const token = '4200:token-of-the-edges';
+const secret = 'a-secret-of-the-webhook';
+
+interface Shown {
+  id: number;
+  content: string;
+  status: string;
+  private: boolean;
+  external_error: string | null;
+  attachments: { file_name: string }[];
+}
+
+describe('what goes wrong on channels', function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  let telegram: FakeTelegram;
+  let inbox: number;
+
+  before(async () => {
+    telegram = await FakeTelegram.start();
+    app = await TestApp.start();
+    const secrets = { BOT_TOKEN: token, WEBHOOK_SECRET: secret };
+    const channel = { type: 'plugin', plugin_id: 'telegram', config: { api_url: telegram.url }, secrets };
+    const { status, body } = await app.post('inboxes', { name: 'Telegram', channel });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    inbox = body.id;
+    await telegram.setWebhook(token, { url: body.hook_url, secret });
+  });
+  after(async () => {
+    await app.stop();
+    await telegram.stop();
+  });
+
+  const begin = async (chat: number, fields: object = { text: 'Hello' }): Promise<number> => {
+    expect((await telegram.write(token, chat, { ...fields })).status).to.equal(202);
+    return app.eventually(async () => {
+      const [found] = await app.query<{ id: number }>(
+        'SELECT id FROM conversations WHERE inbox_id = $1 AND source_id = $2',
+        [inbox, String(chat)],
+      );
+      return found?.id ?? null;
+    }) as Promise<number>;
+  };
+  const messages = async (conversation: number): Promise<Shown[]> =>
+    (await app.get(`conversations/${conversation}/messages`)).body.payload;
+  const say = async (conversation: number, content: string): Promise<Shown> =>
+    (await app.post(`conversations/${conversation}/messages`, { content, message_type: 'outgoing' })).body;
+  const settled = (conversation: number, id: number, status: string): Promise<Shown> =>
+    app.eventually(async () =>
+      (await messages(conversation)).find((message) => message.id === id && message.status === status),
+    );
+  const to = (chat: number) => telegram.sent.filter(({ fields }) => fields.chat_id === String(chat));
+  /** Has the deliveries of a lane be tried at once, as if they had failed before. */
+  const hurry = async (failures: number): Promise<void> => {
+    const pending = `endpoint_kind = 'channel' AND state = 'pending' AND failures > 0`;
+    await app.query(`UPDATE deliveries SET failures = $1, next_attempt_at = now() WHERE ${pending}`, [failures]);
+    await app.query(`UPDATE lanes SET due_at = now() WHERE id IN (SELECT lane_id FROM deliveries WHERE ${pending})`);
+  };
+  const hasFailed = (): Promise<unknown> =>
+    app.eventually(
+      async () =>
+        (
+          await app.query(
+            `SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND state = 'pending' AND failures = 1`,
+          )
+        ).length === 1,
+    );
+
+  it('takes texts that cannot be stored, and names that are too long', async () => {
+    const first = `A\0da ${'n'.repeat(400)}`;
+    const name = `${'x'.repeat(300)}.txt`;
+    telegram.files.set('report', Buffer.from('the report'));
+    const from = { id: 71, is_bot: false, first_name: first };
+    const message = { from, caption: 'half \ud83d and \0', document: { file_id: 'report', file_name: name } };
+    const conversation = await begin(71, message);
+    const [shown] = await messages(conversation);
+    expect(shown!.content).to.equal('half \ufffd and \ufffd');
+    expect(shown!.attachments[0]!.file_name).to.equal(`${'x'.repeat(251)}.txt`);
+    const { body } = await app.get(`conversations/${conversation}`);
+    expect(body.meta.sender.name).to.equal(`A\ufffdda ${'n'.repeat(250)}`);
+  });
+
+  it('fails a message that is deleted before it was sent, and never sends it', async () => {
+    const conversation = await begin(72);
+    telegram.failures.push({ status: 500, description: 'Internal Server Error' });
+    const said = await say(conversation, 'Do not send this');
+    await hasFailed();
+    expect((await app.delete(`conversations/${conversation}/messages/${said.id}`)).status).to.equal(200);
+    const [, gone] = await messages(conversation);
+    expect(gone).to.include({
+      content: '',
+      status: 'failed',
+      external_error: 'The message was deleted before it was sent',
+    });
+    await hurry(1);
+    const next = await say(conversation, 'Send this');
+    await settled(conversation, next.id, 'sent');
+    expect(to(72).map(({ fields }) => fields.text)).to.deep.equal(['Send this']);
+    expect((await app.post(`conversations/${conversation}/messages/${said.id}/retry`)).status).to.equal(404);
+    const [told] = await app.query<{ account_payload: { changed_attributes: { status?: object } } }>(
+      `SELECT account_payload FROM events WHERE name = 'message_updated' AND conversation_id = $1 ORDER BY id LIMIT 1`,
+      [conversation],
+    );
+    expect(told!.account_payload.changed_attributes.status).to.deep.equal({ previous: 'pending', current: 'failed' });
+  });
+
+  it('waits for a file by the schedule of a channel, and says its end', async () => {
+    telegram.files.set('late', Buffer.from('late'));
+    const conversation = await begin(73);
+    telegram.fileFailures.push(503, 502, 503, 503);
+    await telegram.write(token, 73, { document: { file_id: 'late', file_name: 'late.txt' }, caption: 'Comes late' });
+    await hasFailed();
+    const [delivery] = await app.query<{ last_error: string; wait: number }>(
+      `SELECT last_error, extract(epoch FROM next_attempt_at - now())::float8 AS wait
+       FROM deliveries WHERE endpoint_kind = 'channel' AND state = 'pending'`,
+    );
+    expect(delivery!.last_error).to.equal('attachment_unavailable');
+    expect(delivery!.wait).to.be.within(2, 5);
+    await hurry(5);
+    await app.eventually(
+      async () =>
+        (await app.query(`SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND failures = 6`)).length === 1,
+    );
+    await hurry(9);
+    await app.eventually(
+      async () =>
+        (await app.query(`SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND failures = 10`)).length === 1,
+    );
+    expect(await messages(conversation)).to.have.length(1);
+    await hurry(10);
+    await app.eventually(async () => (await messages(conversation)).length === 3);
+    const [, shown, note] = await messages(conversation);
+    expect(shown).to.deep.include({ content: 'Comes late', attachments: [] });
+    expect(note).to.include({
+      private: true,
+      content: 'The file late.txt could not be received: The host answered 503',
+    });
+    telegram.fileFailures.push(503);
+    await telegram.write(token, 73, { document: { file_id: 'late', file_name: 'late.txt' }, caption: 'Comes later' });
+    await hasFailed();
+    await hurry(3);
+    await app.eventually(async () => (await messages(conversation)).length === 4);
+    expect((await messages(conversation))[3]!.attachments[0]!.file_name).to.equal('late.txt');
+  });
+
+  it('sends the longest message in parts without a failed attempt', async () => {
+    const conversation = await begin(74);
+    const said = await say(conversation, 'z'.repeat(100_000));
+    await settled(conversation, said.id, 'sent');
+    expect(
+      to(74)
+        .map(({ fields }) => fields.text)
+        .join(''),
+    ).to.equal('z'.repeat(100_000));
+    const [delivery] = await app.query<{ failures: number; attempt: number }>(
+      `SELECT failures, attempt FROM deliveries d JOIN events e ON e.id = d.event_id
+       WHERE d.endpoint_kind = 'channel' AND e.conversation_id = $1 ORDER BY d.id DESC LIMIT 1`,
+      [conversation],
+    );
+    expect(delivery).to.deep.equal({ failures: 0, attempt: 3 });
+    const { payload } = (await app.get(`runs?conversation_id=${conversation}`)).body;
+    expect(payload.map(({ outcome }: { outcome: string }) => outcome)).to.deep.equal(['ok', 'ok', 'ok']);
+    expect((await app.get(`inboxes/${inbox}`)).body.channel.health.state).to.equal('ok');
+  });
+});
