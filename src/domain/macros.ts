@@ -42,14 +42,18 @@ export function readMacro(sql: Sql, accountId: number, actor: Actor, id: number)
 }
 
 /** Creates a macro; one of an agent who is no administrator is personal. Errors: 422 for actions that cannot be run, and for too many macros. */
-export async function createMacro(tx: Transaction, { visibility, ...input }: NewMacro): Promise<Macro> {
+export function createMacro(tx: Transaction, { visibility, ...input }: NewMacro): Promise<Macro> {
+  return addMacro(tx, idOf(tx.actor), { ...input, visibility: visibilityFor(tx.actor, visibility) });
+}
+
+/** Creates a macro of an agent who is not the actor. Errors: 422 for actions that cannot be run, and for too many macros. */
+export async function addMacro(tx: Transaction, createdById: number, input: NewMacro): Promise<Macro> {
   checkActions(input.actions);
-  const [accountId, createdById] = [tx.account.id, idOf(tx.actor)];
+  const accountId = tx.account.id;
   if ((await countRows(tx.sql, Macro, { accountId, createdById })) >= maxMacrosPerAgent)
     throw invalid('', 'limit', `An agent can create at most ${maxMacrosPerAgent} macros`);
   return createRow(tx.sql, Macro, {
     ...input,
-    visibility: visibilityFor(tx.actor, visibility),
     accountId,
     createdById,
     updatedById: createdById,

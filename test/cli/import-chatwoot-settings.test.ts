@@ -208,8 +208,8 @@ describe('switchboard import chatwoot, of settings and links', function () {
     const { account: theirs } = importing.fake;
     theirs.webhooks = [{ id: 1 }];
     theirs.others = {
-      automation_rules: [{ id: 1 }, { id: 2 }],
-      macros: [{ id: 1 }],
+      agent_bots: [{ id: 1 }, { id: 2 }],
+      custom_filters: [{ id: 1 }],
       campaigns: [],
       portals: [{ id: 1 }],
     };
@@ -219,11 +219,11 @@ describe('switchboard import chatwoot, of settings and links', function () {
       return true;
     });
     const dry = await importing.run(account, '--dry-run');
-    expect([dry.code, dry.not_copied]).to.deep.equal([0, { automation_rules: 2, macros: 1 }]);
+    expect([dry.code, dry.not_copied]).to.deep.equal([0, { agent_bots: 2, custom_filters: 1 }]);
     expect([dry.counts.webhooks.theirs, dry.counts.attribute_definitions.theirs]).to.deep.equal([1, 0]);
     expect((await importing.run(account)).not_copied).to.deep.equal(dry.not_copied);
     const { output } = await importing.call(importing.into(account));
-    expect(output).to.contain('Not copied, set these up here by hand (docs/migrating.md):\n  - automation rules: 2\n');
+    expect(output).to.contain('Not copied, set these up here by hand (docs/migrating.md):\n  - agent bots: 2\n');
   });
 
   it('groups what is not as it was by its reason', async () => {

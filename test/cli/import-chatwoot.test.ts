@@ -36,6 +36,8 @@ describe('switchboard import chatwoot', function () {
       attribute_definitions: 0,
       canned_responses: 0,
       webhooks: 0,
+      automation_rules: 0,
+      macros: 0,
       contacts: 1,
       visitors: 1,
       conversations: 3,

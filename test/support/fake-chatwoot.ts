@@ -20,6 +20,8 @@ export interface ForeignAccount {
   attributeDefinitions?: Foreign[];
   cannedResponses?: Foreign[];
   webhooks?: Foreign[];
+  automationRules?: Foreign[];
+  macros?: Foreign[];
   /** Lists of what is not copied, by their paths. */
   others?: Record<string, Foreign[]>;
   conversations: Foreign[];
@@ -106,6 +108,8 @@ export class FakeChatwoot {
       labels: () => ({ payload: labels }),
       custom_attribute_definitions: () => this.account.attributeDefinitions ?? [],
       canned_responses: () => this.account.cannedResponses ?? [],
+      automation_rules: () => ({ payload: this.account.automationRules ?? [] }),
+      macros: () => ({ payload: this.account.macros ?? [] }),
       webhooks: () => ({ payload: { webhooks: this.account.webhooks ?? [] } }),
       contacts: () => (id ? this.#showContact(id, part) : this.#listContacts(query)),
       conversations: () => (part === 'messages' ? this.#listMessages(id, query) : this.#listConversations(query)),

@@ -2,6 +2,7 @@ import { ApiError } from '../../errors.ts';
 import type { Transact } from '../../events/transaction.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import type { Clock, Random } from '../../lib/ports.ts';
+import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import { isMalformedValue } from '../../postgres/errors.ts';
 import type { ChatwootClient } from './client.ts';
 import type { FileCopier } from './files.ts';
@@ -21,6 +22,8 @@ export interface Copying {
   files: FileCopier | null;
   /** Ends the work; a write in progress is completed. */
   stopped: AbortSignal;
+  /** Seals secrets. */
+  secretBox: SecretBox;
   /** Makes a secret for signatures; sealed. */
   sealNewSecret: () => string;
   /** Whether files that are gone in Chatwoot are accepted as missing. */

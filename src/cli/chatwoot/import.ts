@@ -136,7 +136,8 @@ async function copy(found: Pick<Copying, 'client' | 'account' | 'reporter' | 'sh
   const ports = { transact: here, clock: database.clock, random: systemRandom };
   const { admitClients: admitsClients = false, acceptMissing: acceptsMissing = false } = options;
   const sealNewSecret = (): string => secretBox.seal(newWebhookSecret(systemRandom));
-  const copying = { ...found, ...ports, importId, files, stopped, sealNewSecret, admitsClients, acceptsMissing };
+  const secrets = { secretBox, sealNewSecret };
+  const copying = { ...found, ...ports, ...secrets, importId, files, stopped, admitsClients, acceptsMissing };
   try {
     const settings = await copySettings(copying);
     await copyContacts(copying, settings);

@@ -1,8 +1,7 @@
-import { OperatorError } from '../../lib/operator-error.ts';
 import { NoAnswer } from './client.ts';
 import { hasChannelUrl } from './copy/automation-settings.ts';
 import type { Copying } from './copying.ts';
-import { listAt, pagesOf } from './pages.ts';
+import { listAt, listIfShown, pagesOf } from './pages.ts';
 
 const lists = [
   ['inboxes', '/inboxes'],
@@ -13,15 +12,7 @@ const lists = [
   ['canned_responses', '/canned_responses'],
 ] as const;
 // Resources of a Chatwoot account that are not copied.
-const others = [
-  'agent_bots',
-  'automation_rules',
-  'campaigns',
-  'custom_filters',
-  'macros',
-  'portals',
-  'sla_policies',
-] as const;
+const others = ['agent_bots', 'campaigns', 'custom_filters', 'portals', 'sla_policies'] as const;
 
 type Found = Pick<Copying, 'client' | 'account' | 'reporter'>;
 
@@ -29,12 +20,12 @@ type Found = Pick<Copying, 'client' | 'account' | 'reporter'>;
 export async function countOthers({ client, account, reporter }: Found): Promise<void> {
   for (const kind of others) {
     try {
-      const { length } = await listAt(client, `${account}/${kind}`);
-      if (length > 0) reporter.notCopied(kind, length);
+      const list = (await listIfShown(client, `${account}/${kind}`)) ?? [];
+      if (list.length > 0) reporter.notCopied(kind, list.length);
     } catch (error) {
-      if (!(error instanceof OperatorError) || client.isStopped) throw error;
-      // Some editions lack a resource and refuse it; a server that does not answer is not called again for the others.
-      if (error instanceof NoAnswer) return;
+      // A server that does not answer is not called again for the others.
+      if (error instanceof NoAnswer && !client.isStopped) return;
+      throw error;
     }
   }
 }
@@ -45,6 +36,8 @@ export async function look({ client, account, reporter }: Found): Promise<void> 
   const ofChannels = (await listAt(client, `${account}/inboxes`)).filter(hasChannelUrl);
   const webhooks = await listAt(client, `${account}/webhooks`, 'webhooks');
   reporter.theirs('webhooks', webhooks.length + ofChannels.length);
+  for (const kind of ['automation_rules', 'macros'] as const)
+    reporter.theirs(kind, (await listIfShown(client, `${account}/${kind}`))?.length ?? null);
   for (const [kind, query] of [
     ['contacts', {}],
     ['conversations', { status: 'all', assignee_type: 'all' }],

@@ -55,6 +55,16 @@ export async function listAt(client: ChatwootClient, path: string, name?: string
   return listOf(name === undefined ? answer : recordOf(recordOf(answer)['payload'])[name]) ?? [];
 }
 
+/** Like listAt; null if Chatwoot does not show it: some editions lack a resource and refuse it. */
+export async function listIfShown(client: ChatwootClient, path: string): Promise<Foreign[] | null> {
+  try {
+    return await listAt(client, path);
+  } catch (error) {
+    if (!(error instanceof OperatorError) || error instanceof NoAnswer || client.isStopped) throw error;
+    return null;
+  }
+}
+
 const [pageSize, mostBetween, mostMessagePages] = [100, 1000, 20_000];
 
 // Limits of one statement: the number of parameters, and the time that the search index takes for texts.

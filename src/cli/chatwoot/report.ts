@@ -9,6 +9,8 @@ const counted = [
   'attribute_definitions',
   'canned_responses',
   'webhooks',
+  'automation_rules',
+  'macros',
   'contacts',
   // Contacts whom Chatwoot's list does not show, but conversations name.
   'visitors',

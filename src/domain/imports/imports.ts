@@ -13,6 +13,8 @@ export type ImportedKind =
   | 'canned_response'
   | 'webhook'
   | 'channel_webhook'
+  | 'automation_rule'
+  | 'macro'
   | 'contact'
   | 'conversation';
 

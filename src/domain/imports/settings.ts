@@ -14,12 +14,13 @@ import { lockImported, noteImported, type ImportedKind } from './imports.ts';
 export type Outcome = 'created' | 'found' | 'unchanged';
 
 /** A record's import and source id. */
-interface Origin {
+export interface Origin {
   importId: number;
   foreignId: number;
 }
 
-interface Copied {
+/** Outcome of a copy, and its id here. */
+export interface Copied {
   outcome: Outcome;
   localId: number;
 }
@@ -128,7 +129,8 @@ export function importAuthor(
   return copy(tx, record, 'author', async () => ({ outcome: 'created', localId: await addFormerSeat(tx, author) }));
 }
 
-async function copy(
+/** Copies a record that has no copy yet, and records it; to be called once for each record and transaction. */
+export async function copy(
   tx: Transaction,
   { importId, foreignId }: Origin,
   kind: ImportedKind,

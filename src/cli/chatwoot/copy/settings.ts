@@ -8,10 +8,11 @@ import { changeTeamMembers, listTeams } from '../../../domain/people/teams.ts';
 import type { Transaction } from '../../../events/transaction.ts';
 import { Inbox } from '../../../records/inbox.ts';
 import { attempt, type CopiedSettings, type Copying, type Ids } from '../copying.ts';
-import { listAt } from '../pages.ts';
+import { listAt, listIfShown } from '../pages.ts';
 import type { Counted } from '../report.ts';
 import { toAgent, toInbox, toLabel, toTeam } from '../read/settings.ts';
 import { idOf, textOf, type Foreign } from '../values.ts';
+import { macroSetting, ruleSetting } from './rule-settings.ts';
 import { attributeDefinitionSetting, cannedResponseSetting, webhookSettings } from './automation-settings.ts';
 
 interface Made {
@@ -23,7 +24,15 @@ interface Made {
 export interface Setting {
   counted: Extract<
     Counted,
-    'inboxes' | 'agents' | 'teams' | 'labels' | 'attribute_definitions' | 'canned_responses' | 'webhooks'
+    | 'inboxes'
+    | 'agents'
+    | 'teams'
+    | 'labels'
+    | 'attribute_definitions'
+    | 'canned_responses'
+    | 'webhooks'
+    | 'automation_rules'
+    | 'macros'
   >;
   kind: ImportedKind;
   path: string;
@@ -31,6 +40,8 @@ export interface Setting {
   listName?: string;
   /** Which of the listed records are such; all by default. */
   isMeant?: (given: Foreign) => boolean;
+  /** Whether some editions of Chatwoot refuse the list. */
+  isOptional?: boolean;
   why: string;
   make: (tx: Transaction, record: { importId: number; foreignId: number }, given: Foreign) => Promise<Made> | null;
   /** Path of the list of members, and a function that adds agents to the copy. */
@@ -40,7 +51,10 @@ export interface Setting {
   };
 }
 
-/** Copies agents, inboxes, teams and labels, with the members of each. */
+const rulesHint =
+  'The new rules are in an automation that is off: dry-run it, and turn it on, in the console under Automations.';
+
+/** Copies agents, inboxes, teams and labels, with the members of each, and what else an administrator sets. */
 export async function copySettings(copying: Copying): Promise<CopiedSettings> {
   const copiedAgents = await copyAll(copying, agentSetting, new Map());
   const agents = await presentOnes(copying, copiedAgents);
@@ -64,13 +78,20 @@ export async function copySettings(copying: Copying): Promise<CopiedSettings> {
     Promise.all([findAllAssignable(tx, inboxes), findTeamIds(tx)]),
   );
   const presentTeams = new Map([...teams].filter(([, id]) => teamIds.has(id)));
+  const named = { inboxes, agents, teams: presentTeams };
+  await copyAll(copying, ruleSetting(copying, named), agents);
+  await copyAll(copying, macroSetting(named), agents);
+  if (copying.reporter.report.counts.automation_rules.created > 0) copying.reporter.hint(rulesHint);
   return { inboxes, agents, teams: presentTeams, assignable, authors };
 }
 
 async function copyAll(copying: Copying, setting: Setting, agents: Ids): Promise<Ids> {
   const { client, account, reporter } = copying;
-  const { kind, counted, path, listName, isMeant = () => true } = setting;
-  const records = (await listAt(client, account + path, listName)).filter(isMeant);
+  const { kind, counted, path, listName, isOptional = false, isMeant = () => true } = setting;
+  const listed = isOptional
+    ? await listIfShown(client, account + path)
+    : await listAt(client, account + path, listName);
+  const records = (listed ?? []).filter(isMeant);
   const ids = await findCopied(copying, kind);
   reporter.theirs(counted, (reporter.report.counts[counted].theirs ?? 0) + records.length);
   for (const [index, given] of records.entries()) {

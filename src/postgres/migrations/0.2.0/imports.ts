@@ -17,7 +17,7 @@ export const imports = `
     account_id bigint NOT NULL,
     import_id bigint NOT NULL,
     kind text NOT NULL CHECK (kind IN ('inbox', 'agent', 'author', 'team', 'label', 'attribute_definition',
-      'canned_response', 'webhook', 'channel_webhook', 'contact', 'conversation')),
+      'canned_response', 'webhook', 'channel_webhook', 'automation_rule', 'macro', 'contact', 'conversation')),
     foreign_id bigint NOT NULL,
     local_id bigint NOT NULL,
     version text,
