@@ -11,7 +11,7 @@ import { searchDoor, type KnowledgePorts } from './search.ts';
 import { settled, type BurstPorts } from './settled.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
 import { ChatDoor, type ModelPorts } from './chat.ts';
-import type { ReadFormFile } from './form-body.ts';
+import type { FormFiles } from './form-body.ts';
 import { UnavailableError } from './errors.ts';
 import { ToolDoor, type ToolPorts } from './tools.ts';
 import type { TokenUsage } from '../usage.ts';
@@ -24,7 +24,7 @@ export interface DoorPorts {
   storage?: StorageReader;
   send?: SendRequest;
   /** Files that may be sent in forms. */
-  files?: ReadFormFile;
+  files?: FormFiles;
   models?: ModelPorts;
   knowledge?: KnowledgePorts;
   tools?: ToolPorts;
@@ -80,7 +80,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const redaction = new Redaction();
   const storage = new StorageDoor(run, ports.storage);
   const budget = new RequestBudget();
-  const fetch = fetchDoor(run, ports.send, { redaction, budget, readFile: ports.files });
+  const fetch = fetchDoor(run, ports.send, { redaction, budget, files: ports.files });
   const tools = new ToolDoor(run, { ports: ports.tools, send: ports.send, redaction, budget });
   const model = new ChatDoor(run, ports.models);
   let knowledge: string | null | undefined;

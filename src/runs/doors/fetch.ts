@@ -4,7 +4,7 @@ import { storableText } from '../../lib/text/storable.ts';
 import { readTarget, secretsInUrl, withSecrets } from '../../sandbox/request-target.ts';
 import { DoorError, UnavailableError } from './errors.ts';
 import { readRequest, type FetchRequest, type HiddenHeader } from './fetch-request.ts';
-import { encodeForm, type ReadFormFile } from './form-body.ts';
+import { encodeForm, findFiles, type FormField, type FormFiles } from './form-body.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { checkNamed, hideSecrets, openSecret, type SecretText } from './secret-values.ts';
 import type { DoorRun } from './doors.ts';
@@ -32,7 +32,7 @@ export type SendRequest = (request: PlainRequest, signal: AbortSignal) => Promis
 export function fetchDoor(
   run: DoorRun,
   send: SendRequest | undefined,
-  { redaction, budget, readFile }: { redaction: Redaction; budget: RequestBudget; readFile: ReadFormFile | undefined },
+  { redaction, budget, files }: { redaction: Redaction; budget: RequestBudget; files: FormFiles | undefined },
 ): HostCall {
   const { permissions } = run;
   return async (input, _, signal) => {
@@ -49,8 +49,12 @@ export function fetchDoor(
     hideSecrets(run, redaction);
     const url = withSecrets(request.url, (secret) => openSecret({ secret, prefix: '' }, run));
     const { method } = request;
-    const { headers, ...content } = await contentOf(request, { run, readFile });
-    const answer = await send({ url, method, headers, ...content, ...(isPlain ? { isPlain } : {}) }, signal);
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, valueOf(value, run)]),
+    );
+    const { body, form } = request;
+    const plain = { url, method, headers, ...(body === undefined ? {} : { body }), ...(isPlain ? { isPlain } : {}) };
+    const answer = form ? await sendForm(plain, form, { run, files, send, signal }) : await send(plain, signal);
     if ('problem' in answer) throw new DoorError(answer.problem.code, answer.problem.message);
     const { status, text } = answer;
     // Makes the text storable before the bot gets it: the record of the run must equal what the bot got.
@@ -87,19 +91,32 @@ function secretsIn(value: string | HiddenHeader): SecretText[] {
   return 'basic' in value ? value.basic.filter((part) => typeof part !== 'string') : [value];
 }
 
-async function contentOf(
-  { headers, body, form }: FetchRequest,
-  { run, readFile }: { run: DoorRun; readFile: ReadFormFile | undefined },
-): Promise<Pick<PlainRequest, 'headers' | 'body'>> {
-  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, valueOf(value, run)]));
-  if (!form) return { headers: plain, ...(body === undefined ? {} : { body }) };
+interface FormWay {
+  run: DoorRun;
+  files: FormFiles | undefined;
+  send: SendRequest;
+  signal: AbortSignal;
+}
+
+// All files of a form have their place at once: forms that had a part of theirs would wait for each other.
+async function sendForm(
+  request: PlainRequest,
+  form: Readonly<Record<string, FormField>>,
+  { run, files, send, signal }: FormWay,
+): Promise<FetchAnswer> {
   const { accountId, botId, conversationId } = run.owner;
-  const encoded = await encodeForm(form, async (id) => {
-    const file = await readFile?.({ accountId, botId, conversationId, id });
+  const { files: found, bytes } = await findFiles(form, async (id) => {
+    const file = await files?.find({ accountId, botId, conversationId, id });
     if (file) return file;
     throw new DoorError('unknown_file', `${id} is not a file of a public message of this conversation`);
   });
-  return { headers: { ...plain, 'content-type': encoded.type }, body: encoded.body };
+  const release = await files?.room.take({ account: accountId, bytes }, signal);
+  try {
+    const { type, body } = await encodeForm(form, found);
+    return await send({ ...request, headers: { ...request.headers, 'content-type': type }, body }, signal);
+  } finally {
+    release?.();
+  }
 }
 
 function valueOf(value: string | HiddenHeader, run: DoorRun): string {

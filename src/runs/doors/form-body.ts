@@ -1,27 +1,37 @@
 import { createHash } from 'node:crypto';
 import { DoorError } from './errors.ts';
-import type { SentFile } from '../fetched-file.ts';
+import type { ByteRoom } from '../byte-room.ts';
 
 /** A field of a form: a text, or a stored file by its id, with a name of its own. */
 export type FormField = string | { file: number; name: string | null };
 
-/** A stored file with its media type. */
-export interface StoredFormFile extends SentFile {
+/** A stored file that a form may have. */
+export interface StoredFormFile {
+  name: string;
+  /** Its media type. */
   type: string;
+  /** In bytes. */
+  size: number;
+  read: () => Promise<Buffer>;
 }
 
-/** Returns a file that the plugin may send: of a public message of the conversation. Null for every other. */
-export type ReadFormFile = (file: {
-  accountId: number;
-  botId: number;
-  conversationId: number | null;
-  id: number;
-}) => Promise<StoredFormFile | null>;
+/** Files of forms. */
+export interface FormFiles {
+  /** Returns a file that the plugin may send: of a public message of the conversation. Null for every other. */
+  find: (file: {
+    accountId: number;
+    botId: number;
+    conversationId: number | null;
+    id: number;
+  }) => Promise<StoredFormFile | null>;
+  /** Room in memory for the files of forms until they are sent. */
+  room: ByteRoom;
+}
 
 const maxFields = 50;
 const maxFieldChars = 65_536;
 /** Bytes of all files of a form. */
-const maxFileBytes = 52_428_800;
+export const maxFormFileBytes = 52_428_800;
 
 /** Reads the fields of `form` in the options of `ctx.fetch`. Throws a DoorError. */
 export function readForm(form: object): Readonly<Record<string, FormField>> {
@@ -48,25 +58,36 @@ interface FileField {
 }
 
 /**
- * Encodes a form as multipart/form-data. `readFile` throws for a file that may not be sent. Throws a DoorError for files that are
- * too large together.
+ * Returns the files of a form by its fields. `find` throws for a file that may not be sent. Throws a DoorError for files that are too
+ * large together.
  */
+export async function findFiles(
+  form: Readonly<Record<string, FormField>>,
+  find: (id: number) => Promise<StoredFormFile>,
+): Promise<{ files: ReadonlyMap<string, StoredFormFile>; bytes: number }> {
+  const files = new Map<string, StoredFormFile>();
+  let bytes = 0;
+  for (const [name, field] of Object.entries(form)) {
+    if (typeof field === 'string') continue;
+    const file = await find(field.file);
+    bytes += file.size;
+    if (bytes > maxFormFileBytes) throw refuse(`The files of a form may have ${maxFormFileBytes} bytes together`);
+    files.set(name, file);
+  }
+  return { files, bytes };
+}
+
+/** Encodes a form with its files as multipart/form-data. */
 export async function encodeForm(
   form: Readonly<Record<string, FormField>>,
-  readFile: (id: number) => Promise<StoredFormFile>,
+  files: ReadonlyMap<string, StoredFormFile>,
 ): Promise<{ type: string; body: Buffer }> {
   const parts: [head: string, content: Buffer][] = [];
-  let fileBytes = 0;
   for (const [name, field] of Object.entries(form)) {
     const head = `content-disposition: form-data; name="${quoted(name)}"`;
-    if (typeof field === 'string') {
-      parts.push([head, Buffer.from(field)]);
-      continue;
-    }
-    const file = await readFile(field.file);
-    fileBytes += file.bytes.length;
-    if (fileBytes > maxFileBytes) throw refuse(`The files of a form may have ${maxFileBytes} bytes together`);
-    parts.push(filePart(head, field.name, file));
+    const file = files.get(name);
+    if (typeof field === 'string') parts.push([head, Buffer.from(field)]);
+    else if (file) parts.push([headOf(head, field.name, file), await file.read()]);
   }
   const boundary = boundaryOf(parts);
   const body = parts.flatMap(([head, content]) => [
@@ -78,9 +99,8 @@ export async function encodeForm(
   return { type: `multipart/form-data; boundary=${boundary}`, body: Buffer.concat([...body, end]) };
 }
 
-function filePart(head: string, name: string | null, file: StoredFormFile): [string, Buffer] {
-  const named = `${head}; filename="${quoted(name ?? file.name)}"`;
-  return [`${named}\r\ncontent-type: ${file.type}`, file.bytes];
+function headOf(head: string, name: string | null, file: StoredFormFile): string {
+  return `${head}; filename="${quoted(name ?? file.name)}"\r\ncontent-type: ${file.type}`;
 }
 
 // No content has its own hash in it.
