@@ -6164,6 +6164,12 @@ export interface IncomingFile {
  */
 url: string
 /**
+ * Headers of the request for it by lower-case name, such as `authorization`; `[secret NAME]` in a value stands for a secret.
+ */
+headers?: {
+[k: string]: string
+}
+/**
  * The name of the file; by default the last part of the URL.
  */
 file_name?: string
@@ -6311,6 +6317,10 @@ external_id: string
  * A message never goes back: `delivered` after `read` changes nothing.
  */
 status: ("sent" | "delivered" | "read" | "failed")
+/**
+ * The `id` of the message that `send` got, where the other system repeats it: settles a message whose answer was lost.
+ */
+message_id?: number
 /**
  * Why it failed; agents see it.
  */

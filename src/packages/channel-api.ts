@@ -35,8 +35,11 @@ export interface IncomingMessage {
   name?: string;
   email?: string;
   phone_number?: string;
-  /** Files at hosts of `permissions.network.hosts`, which the service fetches: `${secret('TOKEN')}` may be a part of a URL. */
-  attachments?: readonly { url: string; file_name?: string }[];
+  /**
+   * Files at hosts of `permissions.network.hosts`, which the service fetches: `${secret('TOKEN')}` may be a part of a URL, or of a header
+   * such as `authorization`.
+   */
+  attachments?: readonly { url: string; file_name?: string; headers?: Readonly<Record<string, string>> }[];
   /** When it was written: a Date, or Unix seconds. */
   at?: Date | number;
   /** The customer changed a message that may be known already. */
@@ -50,8 +53,16 @@ export interface ChannelDoor {
    * `ctx.channel.incoming({ source_id: '42', external_id: '42:7', content: 'Hello', name: 'Ada' })`
    */
   incoming(message: IncomingMessage): void;
-  /** Sets what became of a message that `send` has sent. `ctx.channel.status({ external_id: '42:8', status: 'read' })` */
-  status(change: { external_id: string; status: 'sent' | 'delivered' | 'read' | 'failed'; reason?: string }): void;
+  /**
+   * Sets what became of a message that `send` has sent. `ctx.channel.status({ external_id: '42:8', status: 'read' })`. `message_id` is the
+   * `id` that `send` got, where the other system repeats it: the message is found before `send` has answered, and if its answer was lost.
+   */
+  status(change: {
+    external_id: string;
+    status: 'sent' | 'delivered' | 'read' | 'failed';
+    reason?: string;
+    message_id?: number;
+  }): void;
   /** An error for `send` to throw: the message cannot be sent. `throw ctx.channel.refused('The customer blocked the bot')` */
   refused(reason: string): Error;
   /**

@@ -57,10 +57,11 @@ function messageOf(
 
 async function takeStatus(
   tx: Transaction,
-  { external_id: externalId, status, reason }: Extract<Action, { type: 'status' }>,
+  { external_id: externalId, status, reason, message_id: messageId }: Extract<Action, { type: 'status' }>,
   { inboxId, isLast }: { inboxId: number; isLast: boolean },
 ): Promise<number | null> {
-  const conversationId = await takeReceipt(tx, inboxId, { externalId, status, reason: reason ?? null });
+  const receipt = { externalId, status, reason: reason ?? null, messageId: messageId ?? null };
+  const conversationId = await takeReceipt(tx, inboxId, receipt);
   if (conversationId !== null || isLast) return conversationId;
   throw new UnknownMessage(`No message of the inbox is known as ${externalId}`);
 }

@@ -7,8 +7,15 @@ export interface SentFile {
   bytes: Buffer;
 }
 
-/** Gets the file at a URL; null for its own name. Errors: FileError. */
-export type FetchFile = (file: { url: string; name: string | null }, signal: AbortSignal) => Promise<SentFile>;
+/** Gets the file at a URL. Errors: FileError. */
+export type FetchFile = (file: FileSource, signal: AbortSignal) => Promise<SentFile>;
+
+/** The place of a file; null for its own name. `headers` of the request have their secrets in clear. */
+interface FileSource {
+  url: string;
+  name: string | null;
+  headers?: Readonly<Record<string, string>>;
+}
 
 /** Why a file of a bot cannot be sent: for good, or perhaps only now. Its message is for authors. */
 export class FileError extends Error {
@@ -29,9 +36,9 @@ interface WaysOut {
 
 /** Gets files; `maxBytes` is the bound of the ways out on answers. No redirect is followed. */
 export function fetchOutbound({ secure, plain }: WaysOut, maxBytes: number): FetchFile {
-  return async ({ url, name }, signal) => {
+  return async ({ url, name, headers = {} }, signal) => {
     const outbound = URL.parse(url)?.protocol === 'http:' ? plain : secure;
-    const result = await outbound.request(url, { method: 'GET', headers: { accept: '*/*' }, signal });
+    const result = await outbound.request(url, { method: 'GET', headers: { ...headers, accept: '*/*' }, signal });
     return { name: name ?? nameIn(url), bytes: bytesOf(result, maxBytes) };
   };
 }

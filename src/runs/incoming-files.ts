@@ -1,13 +1,19 @@
 import type { Action, Permissions } from '../sandbox/run.ts';
-import { withSecrets } from '../sandbox/request-target.ts';
+import { textWithSecrets, withSecrets } from '../sandbox/request-target.ts';
 import type { Run } from './run.ts';
 
 type Incoming = Extract<Action, { type: 'incoming' }>;
 
+/** Where a file is, and the headers of the request for it. */
+export interface RemoteFile {
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
 /** How the files of messages that a channel brings in are fetched. */
 export interface IncomingFiles {
-  /** The URL with its secrets in clear. */
-  openUrl: (url: string) => string;
+  /** URL and headers of a file with their secrets in clear. */
+  open: (file: RemoteFile) => Required<RemoteFile>;
   /** Whether a file that cannot be fetched now is given up, and named to agents. */
   isLast: boolean;
   /** Files that were given up, by their message. */
@@ -19,14 +25,16 @@ export function incomingFiles(
   { bot, permissions }: Pick<Run, 'bot' | 'permissions'>,
   { openSecret, isLast }: { openSecret: ((sealed: string) => string) | undefined; isLast: boolean },
 ): IncomingFiles {
-  const openUrl = (url: string): string => {
+  const open = ({ url, headers = {} }: RemoteFile): Required<RemoteFile> => {
     const host = URL.parse(url)?.host ?? '';
-    return withSecrets(url, (name) => {
+    const valueOf = (name: string): string => {
       const sealed = isBound(permissions, name, host) ? bot.secrets?.[name] : undefined;
       return sealed === undefined || !openSecret ? '' : openSecret(sealed);
-    });
+    };
+    const opened = Object.entries(headers).map(([name, value]) => [name, textWithSecrets(value, valueOf)] as const);
+    return { url: withSecrets(url, valueOf), headers: Object.fromEntries(opened) };
   };
-  return { openUrl, isLast, missing: new Map() };
+  return { open, isLast, missing: new Map() };
 }
 
 function isBound({ secrets }: Permissions, name: string, host: string): boolean {

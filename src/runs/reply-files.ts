@@ -7,7 +7,7 @@ import type { Sql } from '../postgres/sql.ts';
 import type { Attachment } from '../records/messages/attachment.ts';
 import type { Action } from '../sandbox/run.ts';
 import { FileError, nameIn, type FetchFile, type SentFile } from './fetched-file.ts';
-import type { IncomingFiles } from './incoming-files.ts';
+import type { IncomingFiles, RemoteFile } from './incoming-files.ts';
 import type { Run } from './run.ts';
 
 /** The files of replies that are stored and belong to no message yet, by the action that sends them. */
@@ -31,7 +31,7 @@ interface ReplyFileOptions {
   failed: (error: unknown) => void;
 }
 
-type ReplyFile = NonNullable<Extract<Action, { type: 'reply' }>['attachments']>[number];
+type ReplyFile = NonNullable<Extract<Action, { type: 'reply' }>['attachments']>[number] & Pick<RemoteFile, 'headers'>;
 
 /** Files in memory at once, each of which may be as large as a file of a message. */
 const filesAtOnce = 4;
@@ -103,7 +103,8 @@ export class ReplyFileStore {
   }
 
   async #bytesOf(file: ReplyFile, place: FilePlace, signal: AbortSignal): Promise<SentFile> {
-    if (file.url !== undefined) return this.#options.fetch({ url: file.url, name: file.name ?? null }, signal);
+    const { url, name = null, headers } = file;
+    if (url !== undefined) return this.#options.fetch({ url, name, ...(headers ? { headers } : {}) }, signal);
     const id = file.file ?? 0;
     const { store, sql } = this.#options;
     const found = await findSendable(sql, { ...place, id });
@@ -139,15 +140,15 @@ async function keepEach(
 
 // The message of a customer comes in without a file that cannot be had.
 async function keepIfThere(
-  { action, file, at }: { action: Incoming; file: { url?: string; file_name?: string }; at: number },
+  { action, file, at }: { action: Incoming; file: Partial<RemoteFile> & { file_name?: string }; at: number },
   { incoming, keepOne }: Keeping,
 ): Promise<Attachment | null> {
   if (!incoming || file.url === undefined) return null;
-  const url = incoming.openUrl(file.url);
+  const { url, headers } = incoming.open({ url: file.url, headers: file.headers ?? {} });
   // Secrets in the opened URL must not become a name.
   const name = file.file_name ?? nameIn(file.url);
   try {
-    return await keepOne({ url, name }, at);
+    return await keepOne({ url, name, headers }, at);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     if (error.outcome === 'attachment_unavailable' && !incoming.isLast) throw error;

@@ -22,6 +22,11 @@ export function secretsInUrl(text: string): string[] {
   return Array.from(text.matchAll(placeholder), ([, name = '']) => name);
 }
 
+/** Returns a text, such as the value of a header, with its secrets in clear. */
+export function textWithSecrets(text: string, valueOf: (name: string) => string): string {
+  return text.replace(placeholder, (_, name: string) => valueOf(name));
+}
+
 /** Returns the URL with its secrets in clear. */
 export function withSecrets(text: string, valueOf: (name: string) => string): string {
   return text.replace(placeholder, (_, name: string) => {

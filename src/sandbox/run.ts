@@ -223,6 +223,8 @@ export class ForbiddenCall extends Error {
 /** Bounds that no manifest can change. Characters are UTF-16 code units. */
 export const runBounds = {
   actions: 20,
+  /** Messages and receipts that a channel brings in by one run: other systems send many in one request. */
+  channelActions: 500,
   replies: 5,
   schedules: 5,
   /** Files of all replies of a run together. */
@@ -248,3 +250,10 @@ export const runBounds = {
   inputChars: 2 * 1024 * 1024,
   bundleChars: 512 * 1024,
 } as const;
+
+/** Returns the bounds of a run with these permissions. */
+export function boundsOf({
+  channel,
+}: Pick<Permissions, 'channel'>): Readonly<Record<keyof typeof runBounds, unknown>> & { actions: number } {
+  return channel ? { ...runBounds, actions: runBounds.channelActions } : runBounds;
+}

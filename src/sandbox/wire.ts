@@ -155,7 +155,7 @@ function isStep(step: unknown): step is Step {
   return (
     step.state === 'done' &&
     isOneOf(isolateOutcomes, step.outcome) &&
-    isListOf(step.actions, runBounds.actions, () => true) &&
+    isListOf(step.actions, runBounds.channelActions, () => true) &&
     (step.error === undefined || isText(step.error, runBounds.errorChars)) &&
     (step.handlers === undefined || isListOf(step.handlers, runBounds.handlers, (name) => isText(name, 255)))
   );

@@ -14,6 +14,8 @@ type Reached = { conversation: Conversation; message: Message };
 /** A receipt of the other system for a message that was sent. */
 export interface Receipt {
   externalId: string;
+  /** The id of the message here, where the other system repeats it; else null. */
+  messageId: number | null;
   status: Exclude<Status, 'pending'>;
   reason: string | null;
 }
@@ -43,15 +45,32 @@ export async function markFailed(tx: Transaction, reached: Reached, reason: stri
  * message_updated when something changed. Returns the id of the conversation; null for an id that the inbox does not know.
  */
 export async function takeReceipt(tx: Transaction, inboxId: number, receipt: Receipt): Promise<number | null> {
-  const messageId = await findByExternalId(tx, inboxId, receipt.externalId);
-  const conversationId = messageId === null ? null : await conversationOf(tx, messageId);
-  if (messageId === null || conversationId === null) return null;
-  const conversation = await tx.conversation(conversationId);
-  const message = conversation && (await findMessage(tx.sql, tx.account.id, conversation.id, messageId));
-  if (!message || message.type === 'incoming' || !advances(message.status, receipt.status)) return conversationId;
-  const externalError = receipt.status === 'failed' ? (receipt.reason ?? 'The channel gave no reason') : null;
-  await change(tx, { conversation, message }, { status: receipt.status, externalError });
-  return conversationId;
+  const { externalId, status, reason } = receipt;
+  const known = await findByExternalId(tx, inboxId, externalId);
+  const messageId = known ?? receipt.messageId;
+  const reached = messageId === null ? null : await reach(tx, inboxId, messageId);
+  if (!reached) return null;
+  const { conversation, message } = reached;
+  if (!message || message.type === 'incoming' || message.private) return conversation.id;
+  if (known === null) await keepExternalId(tx, { inboxId, externalId, messageId: message.id });
+  if (!advances(message.status, status)) return conversation.id;
+  const hasFailed = status === 'failed';
+  const externalError = hasFailed ? (reason ?? 'The channel gave no reason') : null;
+  const sourceId = message.sourceId ?? (hasFailed ? null : externalId);
+  await change(tx, { conversation, message }, { status, externalError, sourceId });
+  return conversation.id;
+}
+
+// The id of a message may come from the other system: only messages of its inbox are reached.
+async function reach(
+  tx: Transaction,
+  inboxId: number,
+  messageId: number,
+): Promise<{ conversation: Conversation; message: Message | null } | null> {
+  const conversationId = await conversationOf(tx, messageId);
+  const conversation = conversationId === null ? null : await tx.conversation(conversationId);
+  if (conversation?.inbox.id !== inboxId) return null;
+  return { conversation, message: await findMessage(tx.sql, tx.account.id, conversation.id, messageId) };
 }
 
 function advances(present: Status, next: Receipt['status']): boolean {

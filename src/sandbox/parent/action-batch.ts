@@ -2,7 +2,7 @@ import { findUnsafeValue } from '../../lib/text/unsafe-value.ts';
 import { findProblems } from '../../schemas.ts';
 import { endingOf } from '../isolate/endings.ts';
 import { readTarget } from '../request-target.ts';
-import { runBounds } from '../run.ts';
+import { boundsOf, runBounds } from '../run.ts';
 import type { Action, Permissions, RunOutcome } from '../run.ts';
 import { withStorableTexts } from './outside-text.ts';
 
@@ -51,7 +51,7 @@ export function judgeActions(
   const files = batch.reduce<number>((sum, action) => sum + filesIn(action), 0);
   if (files > runBounds.files)
     return { outcome: 'too_many_actions', error: `The replies of a run may have ${runBounds.files} files` };
-  if (batch.length > runBounds.actions || replies > runBounds.replies || schedules > runBounds.schedules) {
+  if (batch.length > boundsOf(permissions).actions || replies > runBounds.replies || schedules > runBounds.schedules) {
     const error = `${batch.length} actions, ${replies} of them replies, ${schedules} of them schedules`;
     return { outcome: 'too_many_actions', error };
   }

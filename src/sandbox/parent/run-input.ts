@@ -1,4 +1,4 @@
-import { runBounds } from '../run.ts';
+import { boundsOf, runBounds } from '../run.ts';
 import type { RunRequest } from '../run.ts';
 import { withoutMap } from '../source-map.ts';
 import { viewEvent, withheldFields } from './event-view.ts';
@@ -21,8 +21,9 @@ function hookChars(event: unknown): number {
 /** The request as the JSON text that `start` of isolate/bootstrap.ts parses. */
 export function inputOf(request: RunRequest): string {
   const { bundle, event, handler, config, history, seed, now, permissions } = request;
+  const bounds = boundsOf(permissions);
   const run = `${bundle.hash.slice(0, 12)}-${seed}`;
   const view = viewEvent(event, permissions);
   const withheld = withheldFields(permissions);
-  return JSON.stringify({ event: view, handler, config, history, withheld, seed, now, run, bounds: runBounds });
+  return JSON.stringify({ event: view, handler, config, history, withheld, seed, now, run, bounds });
 }
