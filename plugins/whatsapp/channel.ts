@@ -95,7 +95,7 @@ async function findFile(
   const url = `${baseOf(ctx)}/${encodeURIComponent(file.id)}?phone_number_id=${encodeURIComponent(ctx.config.phone_number_id)}`;
   const { fetch } = ctx;
   const { answer } = await ask(ctx, fetch(url, { headers: bearer })).catch((error: unknown) => {
-    // What Meta does not give out any more is named, and the message comes in.
+    // A file that Meta does not give out any more is named, and the message comes in.
     if (error instanceof Refused) return { answer: withError(error.message) };
     throw error;
   });

@@ -29,7 +29,7 @@ export interface WhatsAppMessage extends Partial<Record<Kind, WhatsAppFile>> {
   order?: { product_items?: unknown[]; text?: string };
 }
 
-/** What became of a message that was sent. */
+/** A status of a message that was sent. */
 export interface WhatsAppStatus {
   id: string;
   status: string;
