@@ -53,7 +53,7 @@ export default defineChannel<Config>({
     let requests = 0;
     for (const part of parts.slice(count)) {
       requests += part.file ? 2 : 1;
-      if (requests > requestsPerRun) throw ctx.channel.later('The message goes on', { seconds: 1 });
+      if (requests > requestsPerRun) throw ctx.channel.later('The message goes on', { seconds: 1, progress: true });
       const data = inPart({ message: message.id, part: count + 1, of: parts.length });
       last = await sendPart(ctx, { to: message.source_id, part, data });
       count += 1;
