@@ -249,15 +249,18 @@ function problemOf(body: Record<string, any>): Failure | null {
   const { buttons = [], sections = [] } = interactive?.action ?? {};
   const titles = buttons.map(({ reply }: { reply: Titled }) => reply);
   const rows = sections.flatMap((section: { rows: Titled[] }) => section.rows);
-  const size = text?.body?.length ?? 0;
   const problems = [
-    [body['messaging_product'] === 'whatsapp' && Boolean(body['to'] ?? body['recipient']), 'to is required'],
-    [type !== 'text' || (size > 0 && size <= 4096), 'text.body: length 1 to 4096'],
+    [body['messaging_product'] === 'whatsapp' && hasRecipient(body), 'to is required'],
+    [type !== 'text' || /^[^]{1,4096}$/.test(String(text?.body ?? '')), 'text.body: length 1 to 4096'],
     [isShort(titles, 3, 20), 'Button title length invalid'],
     [isShort(rows, 10, 24), 'Row title is too long'],
   ] as const;
   const details = problems.find(([isRight]) => !isRight)?.[1];
   return details === undefined ? null : { status: 400, code: 100, message: '(#100) Invalid parameter', details };
+}
+
+function hasRecipient({ to, recipient }: Record<string, unknown>): boolean {
+  return Boolean(to ?? recipient);
 }
 
 function isShort(list: readonly Titled[], most: number, chars: number): boolean {
