@@ -54,9 +54,8 @@ export async function takeReceipt(tx: Transaction, inboxId: number, receipt: Rec
   if (!message || message.type === 'incoming' || message.private) return conversation.id;
   if (known === null) await keepExternalId(tx, { inboxId, externalId, messageId: message.id });
   if (!advances(message.status, status)) return conversation.id;
-  const hasFailed = status === 'failed';
-  const externalError = hasFailed ? (reason ?? 'The channel gave no reason') : null;
-  const sourceId = message.sourceId ?? (hasFailed ? null : externalId);
+  const externalError = status === 'failed' ? (reason ?? 'The channel gave no reason') : null;
+  const sourceId = message.sourceId ?? externalId;
   await change(tx, { conversation, message }, { status, externalError, sourceId });
   return conversation.id;
 }
