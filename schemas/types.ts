@@ -4535,6 +4535,12 @@ handoffs: {
 [k: string]: number
 }
 /**
+ * How many conversations were rated, by the score from 1 to 5: that of the custom attribute `csat_score`.
+ */
+ratings: {
+[k: string]: number
+}
+/**
  * Attempts on webhooks and on servers of bots.
  */
 attempts: number

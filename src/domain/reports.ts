@@ -9,6 +9,8 @@ export interface Activity {
   people: number;
   /** Handoffs by their reason. */
   handoffs: Readonly<Record<string, number>>;
+  /** Conversations that were rated, by the score from 1 to 5. */
+  ratings: Readonly<Record<string, number>>;
   attempts: number;
   delivered: number;
   /** Null if no attempt was answered. */
@@ -52,6 +54,7 @@ function activityOf(at: Date, rows: readonly Row[]): Activity {
     bots: count(measures.bots),
     people: count(measures.people),
     handoffs: Object.fromEntries(countsBehind(rows, measures.handoff)),
+    ratings: Object.fromEntries(countsBehind(rows, measures.rating)),
     attempts: count(measures.attempts),
     delivered: count(measures.delivered),
     p95Ms: percentile95(countsBehind(rows, measures.step)),

@@ -1,11 +1,12 @@
 // Names and SQL by which the hours of reports are written and read.
 
-/** Names of an hour's measures; reasons of handoffs and numbers of steps follow the colon. */
+/** Names of an hour's measures; reasons of handoffs, scores and numbers of steps follow the colon. */
 export const measures = {
   customers: 'messages:customers',
   bots: 'messages:bots',
   people: 'messages:people',
   handoff: 'handoffs:',
+  rating: 'ratings:',
   attempts: 'attempts:all',
   delivered: 'attempts:delivered',
   step: 'ms:',

@@ -34,6 +34,8 @@ export function openOffline(permissions: Permissions, now: number): OfflineDoors
     tools: [],
     secret: (name: string) => `the value of ${name}`,
   };
-  const { hostCalls } = openDoors(run, { send, models, knowledge, storage: noStorage });
+  // As for an event whose conversation is gone.
+  const current = () => Promise.resolve({ conversation: null, contact: null, isOpen: null });
+  const { hostCalls } = openDoors(run, { send, models, knowledge, current, storage: noStorage });
   return { hostCalls, asked: () => script.takeUnexpected() };
 }

@@ -77,7 +77,12 @@ export class Player {
         const readable = stage.messages.filter((message) => !publicOnly || !message.private);
         return Promise.resolve(readable.slice(-limit));
       },
-      doors: { ...script, storage: storageOf(stage), replies: () => Promise.resolve(stage.replies) },
+      doors: {
+        ...script,
+        storage: storageOf(stage),
+        replies: () => Promise.resolve(stage.replies),
+        current: () => Promise.resolve({ conversation: stage.conversation, contact: stage.contact, isOpen: true }),
+      },
       openSecret,
     };
     const { id, name, depth, body } = event;

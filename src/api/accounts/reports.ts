@@ -20,7 +20,7 @@ export const reportRoutes = [
       reply: 'resources/activity-report',
       role: 'administrator',
       description:
-        'Messages, handoffs and attempts on receivers by hour or by day, counted every minute: what happened just now is in it within two. The figures stay when events and deliveries are deleted.',
+        'Messages, handoffs, ratings and attempts on receivers by hour or by day, counted every minute: what happened just now is in it within two. The figures stay when events and deliveries are deleted.',
     },
     async ({ sql, account, query, now }) => {
       const span = spanOf(query, now);
@@ -53,6 +53,7 @@ function presentActivity(activity: Activity): Shape<'resources/activity-report'>
     at: unixSeconds(activity.at),
     messages: { customers: activity.customers, bots: activity.bots, people: activity.people },
     handoffs: activity.handoffs,
+    ratings: activity.ratings,
     attempts: activity.attempts,
     delivered: activity.delivered,
     p95_ms: activity.p95Ms,

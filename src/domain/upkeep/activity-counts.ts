@@ -74,13 +74,18 @@ const eventsStatement = `
     CROSS JOIN LATERAL (
       SELECT name, created_at, account_payload FROM events WHERE account_id = $1 AND id = f.event_id LIMIT 1) e
   ), measured AS (
-    SELECT $1::bigint AS account_id, ${hourOf('created_at')} AS hour, CASE
+    SELECT $1::bigint AS account_id, ${hourOf('created_at')} AS hour, '${measures.rating}' || (change->'current'->>'csat_score') AS measure
+    FROM batch CROSS JOIN LATERAL (SELECT body->'changed_attributes'->'custom_attributes' AS change) c
+    WHERE name = 'conversation_updated' AND change->'current'->>'csat_score' IN ('1', '2', '3', '4', '5')
+      AND change->'current'->>'csat_score' IS DISTINCT FROM change->'previous'->>'csat_score'
+    UNION ALL
+    SELECT $1::bigint, ${hourOf('created_at')}, CASE
       WHEN name = 'message_created' THEN CASE
         WHEN body->>'private' = 'true' THEN NULL
         WHEN body->>'message_type' = 'incoming' THEN '${measures.customers}'
         WHEN body->'sender'->>'type' = 'AgentBot' THEN '${measures.bots}'
         WHEN body->'sender'->>'type' = 'User' THEN '${measures.people}' END
-      ELSE '${measures.handoff}' || (body->'changed_attributes'->'handoff_reason'->>'current') END AS measure
+      ELSE '${measures.handoff}' || (body->'changed_attributes'->'handoff_reason'->>'current') END
     FROM batch WHERE name IN ('message_created', 'conversation_updated', 'conversation_status_changed')
   ), counted AS (${addingMeasured}
   ), moved AS (

@@ -98,6 +98,26 @@ describe('the report of what happened: messages and handoffs', () => {
     expect(sumOf(await report(app)).customers).to.equal(4);
   });
 
+  it('counts scores that conversations get, by any way', async () => {
+    const id = await addConversation(app, await addInbox(app));
+    const other = await addConversation(app, await addInbox(app));
+    const rate = (at: number, attributes: object) =>
+      app.post(`conversations/${at}/custom_attributes`, { custom_attributes: attributes });
+    await rate(id, { csat_score: 4 });
+    await rate(id, { csat_score: 4, order: 7 });
+    await rate(other, { csat_score: '4' });
+    await rate(other, { csat_score: 2 });
+    await rate(other, { csat_score: 'bad' });
+    await rate(other, { csat_score: 6 });
+    await count(app);
+    const { payload } = await report(app);
+    const ratings = new Map<string, number>();
+    for (const entry of payload as Body[])
+      for (const [score, part] of Object.entries(entry.ratings as Record<string, number>))
+        ratings.set(score, (ratings.get(score) ?? 0) + part);
+    expect(Object.fromEntries(ratings)).to.deep.equal({ 4: 2, 2: 1 });
+  });
+
   it('counts each event in its hour, however many there are', async () => {
     const then = startOf(now()) - 5 * hour;
     await app.query(

@@ -99,6 +99,12 @@ function chartsOf(report: Report) {
         empty: 'No handoffs in this period.',
       },
       {
+        title: 'Customer satisfaction',
+        about: 'Average score, from 1 to 5',
+        series: [line('Score', ({ ratings }) => averageOf(ratings), null)],
+        empty: 'No ratings in this period.',
+      },
+      {
         title: 'Delivery success rate',
         about: 'Share of successful attempts',
         series: [line('Success rate', ({ attempts, delivered }) => percent(delivered, attempts), null)],
@@ -121,6 +127,12 @@ function chartsOf(report: Report) {
       },
     ],
   };
+}
+
+function averageOf(ratings: Readonly<Record<string, number>>): number | null {
+  const scores = Object.entries(ratings).map(([score, count]) => ({ sum: Number(score) * count, count }));
+  const count = scores.reduce((sum, one) => sum + one.count, 0);
+  return count === 0 ? null : Math.round((scores.reduce((sum, one) => sum + one.sum, 0) / count) * 10) / 10;
 }
 
 // Rounded down, so that a single failure shows.
