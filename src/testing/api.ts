@@ -126,6 +126,39 @@ export interface SimulatedHuman {
   givesBack(): Promise<void>;
 }
 
+/** A request that another system sends to a hook of a channel, its signature checked. */
+export interface SimulatedRequest {
+  /** The hook; by default the first of the manifest. */
+  name?: string;
+  /** The body as JSON, or as a form; a text otherwise. */
+  json?: unknown;
+  form?: Record<string, string>;
+  text?: string;
+  headers?: Record<string, string>;
+}
+
+/** A message that a channel is to send. */
+export interface SimulatedMessage {
+  content: string;
+  /** The customer in the other system; default `customer-1`. */
+  source_id?: string;
+  content_type?: 'text' | 'input_select' | 'input_email' | 'cards';
+  content_attributes?: JsonObject;
+}
+
+/** A channel that runs in the service's sandbox, without a network. */
+export interface SimulatedChannel {
+  /** The other system sends a request; resolves with what the channel brings in. Fails when the channel fails. */
+  receives(request: SimulatedRequest): Promise<readonly JsonObject[]>;
+  /**
+   * Somebody writes to a customer; resolves with `{ type: 'sent', external_id }`, or with `refused` or `later` and the `reason`. Fails when
+   * the channel throws another error.
+   */
+  sends(message: SimulatedMessage): Promise<JsonObject>;
+  /** Returns the requests that `ctx.fetch` sent. */
+  requests(): readonly SentRequest[];
+}
+
 /**
  * A conversation with a bot that runs in the service's sandbox, by the same rules, without a network and on a clock of its
  * own.

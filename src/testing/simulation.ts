@@ -34,8 +34,8 @@ export interface Cast {
   told?: (line: string) => void;
 }
 
-/** Monday, 5 January 2026, 10:00 UTC. */
-const defaultNow = '2026-01-05T10:00:00Z';
+/** Start of simulations: Monday, 5 January 2026, 10:00 UTC. */
+export const defaultNow = '2026-01-05T10:00:00Z';
 const human: Actor = {
   kind: 'user',
   id: 7,

@@ -4,7 +4,10 @@ import { readOnce } from './read-once.ts';
 import { createIdleSandbox } from './sandbox.ts';
 import { SimulatedConversation } from './simulation.ts';
 import { secretsOf } from './secrets.ts';
-import type { SimulateOptions, Simulation } from './api.ts';
+import { ChannelOnStage } from './channel.ts';
+import type { SimulatedChannel, SimulateOptions, Simulation } from './api.ts';
+import type { BotToRun } from '../records/bots/bot-to-run.ts';
+import type { InstalledPlugin } from '../runs/installed-plugins.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 
 export type * from './api.ts';
@@ -19,6 +22,24 @@ let lastBot = 0;
  * `const sim = await simulate('bots/hello'); await sim.customer('Hi'); sim.expectReply(/hello/i);`
  */
 export async function simulate(directory: string, options: SimulateOptions = {}): Promise<Simulation> {
+  const { pack, sandbox, bot } = await prepare(directory, options);
+  return new SimulatedConversation({ plugin: () => pack, sandbox, bot }, options);
+}
+
+/**
+ * Prepares the channel of the package in `directory` for a test: in the sandbox, without a network. Rejects with every problem of the
+ * package and its settings.
+ *
+ * `const channel = await simulateChannel('channels/pager'); await channel.receives({ json: { id: '1', text: 'Hi' } });`
+ */
+export async function simulateChannel(directory: string, options: SimulateOptions = {}): Promise<SimulatedChannel> {
+  return new ChannelOnStage(await prepare(directory, options), options);
+}
+
+async function prepare(
+  directory: string,
+  options: SimulateOptions,
+): Promise<{ pack: InstalledPlugin; sandbox: Sandbox; bot: BotToRun }> {
   const { manifest, bundle } = await readOnce(directory);
   const { config, problems } = openConfig(manifest, options.config ?? {});
   if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
@@ -34,5 +55,5 @@ export async function simulate(directory: string, options: SimulateOptions = {})
     secrets: secretsOf(manifest, options),
     hasServer: true,
   };
-  return new SimulatedConversation({ plugin: () => ({ id, manifest, bundle }), sandbox: shared, bot }, options);
+  return { pack: { id, manifest, bundle }, sandbox: shared, bot };
 }

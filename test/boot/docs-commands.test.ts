@@ -22,6 +22,7 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
   ],
   'docs/channels.md': [
     ['curl "https://api.telegram.org', 'test/runs/telegram.test.ts sets the webhook of a stand-in of Telegram'],
+    ['npx switchboard plugin test', 'test/boot/author-commands.test.ts runs the tests of the template'],
   ],
   'docs/hooks.md': [
     ['call $API/hooks', 'test/api/accounts/hooks.test.ts creates hooks so'],

@@ -16,7 +16,9 @@ export function addAuthorCommands(plugin: Command): void {
     example: 'plugin new bots/hello --template rule',
   })
     .argument('<directory>', "folder that does not exist yet; its name becomes the plugin's id")
-    .addOption(new Option('--template <name>', 'what it begins with').choices(['rule', 'http', 'ai']).default('rule'))
+    .addOption(
+      new Option('--template <name>', 'what it begins with').choices(['rule', 'http', 'ai', 'channel']).default('rule'),
+    )
     .option(...json)
     .action(async (directory: string, options: NewOptions) =>
       (await import('./new.ts')).makePlugin(directory, options),

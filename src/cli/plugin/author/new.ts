@@ -45,7 +45,10 @@ export function makePlugin(directory: string, { template, json = false }: NewOpt
     .map((entry) => relative(path, join(entry.parentPath, entry.name)))
     .sort();
   if (json) console.log(JSON.stringify({ id, directory: path, template, files }, null, 2));
-  else console.log(words(directory, { files, isInstalled: !isOutside || existsSync(installedAbove(path)) }));
+  else {
+    const isInstalled = !isOutside || existsSync(installedAbove(path));
+    console.log(words(directory, { files, isInstalled, hasChat: template !== 'channel' }));
+  }
 }
 
 function refuseBadId(id: string): void {
@@ -86,7 +89,10 @@ function installedAbove(path: string): string {
   return join(path, 'node_modules/switchboard');
 }
 
-function words(directory: string, { files, isInstalled }: { files: readonly string[]; isInstalled: boolean }): string {
+function words(
+  directory: string,
+  { files, isInstalled, hasChat }: { files: readonly string[]; isInstalled: boolean; hasChat: boolean },
+): string {
   return [
     `Made ${directory}: ${files.join(', ')}`,
     '',
@@ -94,6 +100,6 @@ function words(directory: string, { files, isInstalled }: { files: readonly stri
     ...(isInstalled ? [] : [`  npm install --prefix ${directory}                what its tests and its editor need`]),
     `  npx switchboard plugin check ${directory}    types, permissions, and a try in the sandbox`,
     `  npx switchboard plugin test ${directory}     its tests`,
-    `  npx switchboard plugin dev ${directory}      a chat with it, read again at each change`,
+    ...(hasChat ? [`  npx switchboard plugin dev ${directory}      a chat with it, read again at each change`] : []),
   ].join('\n');
 }
