@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A request that sends a message. */
 export interface TakenMessage {
@@ -7,6 +8,8 @@ export interface TakenMessage {
   headers: IncomingMessage['headers'];
   body: { to: string; text: string };
   id: string;
+  /** When it arrived, by `performance.now()`. */
+  at: number;
 }
 
 /** An answer in place of the usual one, to a message that is not taken. */
@@ -22,6 +25,10 @@ export class FakeMessenger {
   /** Answers of the next requests, first one first. */
   readonly odd: OddAnswer[] = [];
   readonly files = new Map<string, Buffer>();
+  /** Milliseconds until the answer to the next message. */
+  delayMs: () => number = () => 0;
+  /** Called when a message was taken, before the answer. */
+  onTaken: () => void = () => undefined;
   readonly #server: Server;
   #ids = 0;
   url = '';
@@ -56,7 +63,11 @@ export class FakeMessenger {
     const id = `m-${this.#ids}`;
     const { headers } = request;
     const body = JSON.parse(Buffer.concat(chunks).toString()) as TakenMessage['body'];
-    if (!odd) this.taken.push({ path, headers, body, id });
+    if (!odd) {
+      this.taken.push({ path, headers, body, id, at: performance.now() });
+      this.onTaken();
+    }
+    await sleep(this.delayMs());
     response
       .writeHead(odd?.status ?? 200, { 'content-type': 'application/json', ...odd?.headers })
       .end(JSON.stringify(odd?.body ?? { ok: true, message: { id } }));

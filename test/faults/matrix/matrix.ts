@@ -1,3 +1,4 @@
+import { killedChannel } from './channels.ts';
 import { clients } from './clients.ts';
 import { clocks } from './clocks.ts';
 import { engineOff } from './engine-off.ts';
@@ -19,9 +20,10 @@ const all = [
   ...clocks,
   ...clients,
   engineOff,
+  killedChannel,
 ];
 
-/** Every fault, F1 to F21, all at once, and none for long. */
+/** Every fault, F1 to F22, all at once, and none for long. */
 export const faults: readonly (Fault | DatabaseFault)[] = [
   ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
   everything,
