@@ -2844,13 +2844,20 @@ active?: boolean
 [k: string]: unknown
 }
 /**
- * Settings to try, and the number of events to look at.
+ * Settings and inboxes to try, and the number of events to look at.
  */
 export interface DryRunAutomation {
 /**
  * The settings to try; by default those of the automation.
  */
 config?: GivenAttributes
+/**
+ * The inboxes whose events it would hear, null for the whole account; by default those of the automation.
+ * 
+ * @minItems 1
+ * @maxItems 100
+ */
+inbox_ids?: (Id[] | null)
 /**
  * The number of latest events to look at; 100 by default.
  */

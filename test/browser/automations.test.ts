@@ -129,7 +129,13 @@ describe('automations in the console', function () {
     const shown = JSON.parse(await json.inputValue()) as { rules: { name: string }[] };
     expect(shown.rules.map(({ name }) => name)).to.deep.equal(['Rule 2', 'Rule 1']);
     await json.fill('{');
-    await page.getByText('Invalid JSON. The last valid value is kept.').waitFor();
+    await page.getByText('Invalid JSON. Correct it to save.').waitFor();
+    await button('Save').click();
+    await page.getByRole('alert').getByText('The settings are invalid JSON. Correct them first.').waitFor();
+    expect((await app.get(`automations/${id}`)).body.config).to.deep.equal({ rules: [] });
+    await button('Dry run').click();
+    await page.getByText('The settings are invalid JSON. Correct them first.').nth(1).waitFor();
+    expect(await page.getByText(/^Would have matched/).count()).to.equal(0);
     await json.fill(JSON.stringify({ rules: shown.rules.slice(0, 1) }));
     await button('Edit as form').click();
     await page.getByRole('group', { name: 'Rule 1: Rule 2' }).waitFor();
@@ -146,6 +152,25 @@ describe('automations in the console', function () {
     await page.getByRole('heading', { level: 1, name: 'Automations' }).waitFor();
     expect((await app.get(`automations/${id}`)).status).to.equal(404);
     watched.expectNoProblems(/status of 422/);
+  });
+
+  it('are dry-run with the inboxes in the form, saved or not', async () => {
+    const other = await customers.inbox('Beside');
+    await customers.writes(other, 'Dora', 'Only here');
+    const config = JSON.parse(
+      `{"rules":[{"name":"All","on":["message_created"],"then":[{"action":"note","content":"x"}]}]}`,
+    ) as object;
+    const made = await app.post('automations', { name: 'Beside', plugin_id: 'rules', config, active: false });
+    await page.goto(`${app.url}/console/automations/${made.body.id}`);
+    await button('Dry run').click();
+    await page.getByText(/^Would have matched ([2-9]|\d\d+) of \d+ events\.$/).waitFor();
+    await field('Inboxes').click();
+    await page.getByRole('option', { name: 'Beside' }).click();
+    await button('Dry run').click();
+    await page.getByText(/^Would have matched 1 of \d+ events\.$/).waitFor();
+    expect((await app.get(`automations/${made.body.id}`)).body.inbox_ids).to.equal(null);
+    await app.delete(`automations/${made.body.id}`);
+    watched.expectNoProblems();
   });
 
   it('are shown to agents, who change nothing', async () => {

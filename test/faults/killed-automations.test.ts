@@ -5,14 +5,15 @@ import { killServices, ServiceProcess } from '../support/service.ts';
 import { rowsOf, seededRandom, tellSeed } from './helpers.ts';
 import { settled } from './ledger.ts';
 
-const kills = 4;
+/** A few, so that it is no long test; all with FAULT_KILLS=50. */
+const kills = Number(process.env['FAULT_KILLS'] ?? 4);
 const conversations = 3;
 const messages = 5;
 const settleMs = 120_000;
 const env = { DEMO: 'true', LEASE_SECONDS: '5', WEBHOOK_TIMEOUT_MS: '4000', SANDBOX_RUNNERS: '1' };
 
 describe('automations of a service that is killed', function () {
-  this.timeout(400_000);
+  this.timeout(200_000 + kills * 50_000);
   after(killServices);
 
   it(`${kills} times act once on each message, in order`, async () => {

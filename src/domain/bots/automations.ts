@@ -63,7 +63,7 @@ export async function createAutomation(
   }: Shape<'requests/automation.create'>,
 ): Promise<AgentBot> {
   const manifest = await holdAutomation(tx, pluginId);
-  await checkInboxes(tx, inboxIds);
+  if (inboxIds) await checkInboxes(tx.sql, tx.account.id, inboxIds);
   if ((await countRows(tx.sql, AgentBot, ofAccount(tx.account.id))) >= maxAutomations)
     throw invalid('', 'limit', `An account can have at most ${maxAutomations} automations`);
   const settings = readSettings({ secretBox, manifest, config, secrets, stored: {} });
@@ -99,7 +99,7 @@ export async function updateAutomation(
   const manifest = config || secrets ? await holdAutomation(tx, known.pluginId ?? '') : null;
   // After the plugin, as in changes of its version.
   const automation = (await lockIfThere(tx.sql, AgentBot, { ...ofAccount(tx.account.id), id })) ?? missing();
-  if (inboxIds) await checkInboxes(tx, inboxIds);
+  if (inboxIds) await checkInboxes(tx.sql, tx.account.id, inboxIds);
   const { secrets: stored, config: present } = automation;
   const settings = manifest && readSettings({ secretBox, manifest, config, secrets, stored, present });
   const changes = { name, active, ...(inboxIds === undefined ? {} : { inboxIds }) };
@@ -119,20 +119,23 @@ export async function deleteAutomation(tx: Transaction, id: number): Promise<voi
 }
 
 /**
- * Returns the automation as it is to be tried, by default with its own settings, and the latest events that it would have heard. Errors:
- * 404; 422 for a plugin that cannot run, and for settings that it refuses.
+ * Returns the automation as it is to be tried, by default with its own settings and inboxes, and the latest events that it would
+ * have heard. Errors: 404, also for an inbox; 422 for a plugin that cannot run, and for settings that it refuses.
  */
 export async function readDryRun(
   sql: Sql,
   { secretBox }: Services,
   { accountId, id }: { accountId: number; id: number },
-  { config, limit = 100 }: Shape<'requests/automation.dry-run'>,
+  { config, inbox_ids: inboxIds, limit = 100 }: Shape<'requests/automation.dry-run'>,
 ): Promise<{ bot: BotToRun; events: HeardEvent[] }> {
   const automation = await readAutomation(sql, accountId, id);
   const { secrets: stored, pluginId } = automation;
   const manifest = await findManifest(sql, pluginId ?? '', '/plugin_id');
   const settings = readSettings({ secretBox, manifest, config, secrets: undefined, stored });
-  const events = await findHeardEvents(sql, accountId, automation, limit);
+  if (inboxIds) await checkInboxes(sql, accountId, inboxIds);
+  const { events: names, hearsNotes, inboxIds: own = null } = automation;
+  const hearing = { id, events: names, hearsNotes, inboxIds: inboxIds === undefined ? own : inboxIds && [...inboxIds] };
+  const events = await findHeardEvents(sql, accountId, hearing, limit);
   return { bot: { ...botToRun(automation), ...(settings.config ? { config: settings.config } : {}) }, events };
 }
 
@@ -147,9 +150,8 @@ async function holdAutomation(tx: Transaction, pluginId: string): Promise<Manife
   return manifest;
 }
 
-async function checkInboxes({ sql, account }: Transaction, ids: readonly number[] | null): Promise<void> {
-  if (ids === null) return;
-  const found = await sql('SELECT FROM inboxes WHERE account_id = $1 AND id = ANY ($2)', [account.id, ids]);
+async function checkInboxes(sql: Sql, accountId: number, ids: readonly number[]): Promise<void> {
+  const found = await sql('SELECT FROM inboxes WHERE account_id = $1 AND id = ANY ($2)', [accountId, ids]);
   if (found.length < new Set(ids).size) throw notFound('Inbox');
 }
 

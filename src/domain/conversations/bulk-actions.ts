@@ -87,7 +87,12 @@ async function begin(tx: Transaction, ids: readonly number[], changes: BulkChang
   await checkConversations(tx, ids);
   // In the order of their ids: locks of conversations are taken in it.
   const selected = [...new Set(ids)].sort((one, other) => one - other);
-  return insertConversationBulkAction(tx.sql, tx.account.id, { ids: selected, changes, agentId: agentOf(tx.actor) });
+  return insertConversationBulkAction(tx.sql, tx.account.id, {
+    ids: selected,
+    changes,
+    agentId: agentOf(tx.actor),
+    depth: tx.actor.depth,
+  });
 }
 
 function agentOf({ kind, id }: Actor): number {
@@ -145,7 +150,7 @@ async function goOnFor(database: Database, { id, account }: RunningBulkAction): 
   return 1;
 }
 
-// The rights that the agent has now, not those at the beginning.
+// The rights that the agent has now, not those at the beginning; the cause is that of the request.
 async function goOnAsAgent(tx: Transaction, id: number): Promise<boolean> {
   const agent = await findAgentOf(tx, id);
   if (agent) return goOn(tx.as(agent), id);
@@ -154,12 +159,12 @@ async function goOnAsAgent(tx: Transaction, id: number): Promise<boolean> {
 }
 
 async function findAgentOf({ sql, account }: Transaction, id: number): Promise<Actor | null> {
-  const [agent] = await sql<Omit<Actor, 'kind' | 'depth'>>(
-    `SELECT s.id, s.name, s.email, s.avatar_url AS "avatarUrl", g.role
+  const [agent] = await sql<Omit<Actor, 'kind'>>(
+    `SELECT s.id, s.name, s.email, s.avatar_url AS "avatarUrl", g.role, b.depth
      FROM conversation_bulk_actions b JOIN seats s ON s.account_id = b.account_id AND s.id = b.agent_id AND s.left_at IS NULL
      JOIN agents g ON g.account_id = s.account_id AND g.user_id = s.id
      WHERE b.account_id = $1 AND b.id = $2 FOR KEY SHARE OF g`,
     [account.id, id],
   );
-  return agent ? { ...agent, kind: 'user', depth: 0 } : null;
+  return agent ? { ...agent, kind: 'user' } : null;
 }

@@ -51,11 +51,11 @@ const maxFailures = 100;
 export async function insertConversationBulkAction(
   sql: Sql,
   accountId: number,
-  { ids, changes, agentId }: ConversationBatch,
+  { ids, changes, agentId, depth }: ConversationBatch & { depth: number },
 ): Promise<number> {
   const [row] = await sql<{ id: number }>(
-    `INSERT INTO conversation_bulk_actions (account_id, agent_id, changes, selected) VALUES ($1, $2, $3, $4) RETURNING id`,
-    [accountId, agentId, JSON.stringify(changes), ids],
+    `INSERT INTO conversation_bulk_actions (account_id, agent_id, depth, changes, selected) VALUES ($1, $2, $3, $4, $5) RETURNING id`,
+    [accountId, agentId, depth, JSON.stringify(changes), ids],
   );
   return (row as { id: number }).id;
 }

@@ -160,6 +160,19 @@ describe('automations', function () {
     expect((await app.get(`automations/${id}`)).body.config.rules).to.have.length(1);
   });
 
+  it('try the inboxes of the request in place of their own', async () => {
+    const { id } = (await make({ active: false, inbox_ids: [inbox] })).body;
+    const other = (await app.post('inboxes', { name: 'Beside' })).body.id as number;
+    const run = async (body: object) => (await app.post(`automations/${id}/dry_run`, body)).body.looked_at as number;
+    const contact = (await app.post('contacts', { name: 'Beside' })).body.id as number;
+    const { body } = await app.post('conversations', { inbox_id: other, contact_id: contact });
+    await app.post(`conversations/${body.id}/messages`, { content: 'Hello', message_type: 'incoming' });
+    const [own, beside] = [await run({}), await run({ inbox_ids: [other] })];
+    expect([await run({ inbox_ids: [inbox] }), beside]).to.deep.equal([own, 2]);
+    expect(await run({ inbox_ids: null })).to.be.at.least(own + beside);
+    expect((await app.post(`automations/${id}/dry_run`, { inbox_ids: [999_999] })).status).to.equal(404);
+  });
+
   it('refuse a dry run with settings that the plugin refuses, and of an automation that is not there', async () => {
     const { id } = (await make({ active: false })).body;
     const refused = await app.post(`automations/${id}/dry_run`, { config: { rules: [{ name: 'x' }] } });

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { finishConversationBulkActions } from '../../../src/domain/conversations/bulk-actions.ts';
+import { systemRandom } from '../../../src/lib/ports.ts';
+import { createSecretBox } from '../../../src/lib/secrets/secret-box.ts';
+import { traceOf } from '../../../src/lib/trace.ts';
 import { TestApp } from '../../support/app.ts';
 import { Customers } from '../../support/conversing.ts';
 import { addPerson, type User } from '../../support/people.ts';
@@ -105,7 +108,12 @@ describe('bulk actions on conversations', function () {
 
   it('answer 202 beyond a hundred; the sweep goes on with the rights that the agent has then', async () => {
     const ids = await many(125);
-    const { status, body } = await begin({ ids, fields: { priority: 'urgent' } });
+    const box = createSecretBox('a key that only the tests use, long enough', systemRandom);
+    const trace = { 'switchboard-trace': traceOf(box, { accountId: 1, eventId: 1, depth: 2 }) };
+    const { status, body } = await begin(
+      { ids, fields: { priority: 'urgent' } },
+      { headers: { ...ada.headers, ...trace } },
+    );
     expect([status, body.state, body.total, body.done]).to.deep.equal([202, 'running', 125, 100]);
     expect((await progress(body.id, bert)).status).to.equal(404);
     expect((await app.get(`bulk_actions/${body.id}`)).body.done).to.equal(100);
@@ -116,6 +124,13 @@ describe('bulk actions on conversations', function () {
       `SELECT count(*)::int AS count FROM conversations WHERE priority = 'urgent'`,
     );
     expect(read[0]!.count).to.equal(125);
+    // All changes tell the cause of the request, also those that are made later.
+    const causes = await app.query(
+      `SELECT account_payload #>> '{actor,id}' AS actor, depth, count(*)::int AS count FROM events
+       WHERE name = 'conversation_updated' AND conversation_id = ANY ($1) GROUP BY 1, 2`,
+      [ids],
+    );
+    expect(causes).to.deep.equal([{ actor: String(ada.id), depth: 3, count: 125 }]);
 
     const second = await begin({ ids, fields: { priority: 'low' } });
     await app.call('DELETE', `inboxes/${inbox}/members`, { user_ids: [ada.id] });

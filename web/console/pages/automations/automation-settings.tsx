@@ -54,9 +54,14 @@ function SettingsForm({
   const stored: Draft = { name, inboxes: (inboxIds ?? []).map(String), config };
   const kept = useDraft<Draft>(`automation ${id}`, stored);
   const { value: draft } = kept;
+  const [isInvalid, setInvalid] = useState(false);
+  /** Returns the settings in the form. Throws while their text is no JSON: the last valid ones are not what the form shows. */
+  function entered(): { inbox_ids: number[] | null; config: Automation['config'] } {
+    if (isInvalid) throw new Error('The settings are invalid JSON. Correct them first.');
+    return { inbox_ids: draft.inboxes.length === 0 ? null : draft.inboxes.map(Number), config: draft.config };
+  }
   async function send(): Promise<void> {
-    const inboxes = draft.inboxes.length === 0 ? null : draft.inboxes.map(Number);
-    const body = { name: draft.name, inbox_ids: inboxes, config: draft.config };
+    const body = { name: draft.name, ...entered() };
     const saved = await call('PATCH automations/:id', { id, body });
     kept.saved(draft);
     changed(saved);
@@ -86,7 +91,10 @@ function SettingsForm({
                 />
                 <ConfigFields
                   config={draft.config}
-                  set={(next) => kept.set({ config: next })}
+                  set={(next) => {
+                    setInvalid(next === null);
+                    if (next) kept.set({ config: next });
+                  }}
                   options={options}
                   plugin={plugin}
                   problemOf={problemOf}
@@ -96,14 +104,15 @@ function SettingsForm({
           </Form>
         </div>
       </section>
-      <DryRun id={id} config={draft.config} />
+      <DryRun id={id} entered={entered} />
     </>
   );
 }
 
 interface ConfigProps {
   config: Automation['config'];
-  set: (config: Automation['config']) => void;
+  /** Called with null while the text of the settings is no JSON. */
+  set: (config: Automation['config'] | null) => void;
   options: RuleOptions;
   plugin: AccountPlugin;
   problemOf: ProblemOf;
@@ -111,10 +120,15 @@ interface ConfigProps {
 
 function ConfigFields({ config, set, options, plugin, problemOf }: ConfigProps) {
   const [isJson, setJson] = useState(false);
+  // The form shows the last valid settings, and so does the text when it is shown again.
+  function toggle(): void {
+    set(config);
+    setJson(!isJson);
+  }
   return (
     <>
       <div class="actions">
-        <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
+        <button type="button" aria-pressed={isJson} onClick={toggle}>
           {isJson ? 'Edit as form' : 'Edit as JSON'}
         </button>
       </div>

@@ -7,15 +7,22 @@ import type { Automation } from '../bots/bot-list.ts';
 
 type Tried = Reply<'POST automations/:id/dry_run'>;
 
+interface Props extends Pick<Automation, 'id'> {
+  /** Returns the settings in the form. Throws while they are invalid. */
+  entered: () => Pick<Automation, 'inbox_ids' | 'config'>;
+}
+
 /** Actions that the settings in the form would have taken for past events. Nothing is changed. */
-export function DryRun({ id, config }: Pick<Automation, 'id' | 'config'>) {
+export function DryRun({ id, entered }: Props) {
   const [tried, setTried] = useState<Tried | null>(null);
   return (
     <section>
       <h2>Dry run</h2>
       <p>Run these settings on the last 100 events. Nothing is changed or sent.</p>
       <Action
-        act={async () => setTried(await call('POST automations/:id/dry_run', { id, body: { config, limit: 100 } }))}
+        act={async () =>
+          setTried(await call('POST automations/:id/dry_run', { id, body: { ...entered(), limit: 100 } }))
+        }
       >
         Dry run
       </Action>

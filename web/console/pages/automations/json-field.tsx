@@ -4,17 +4,17 @@ import { TextField } from '../../kit/form.tsx';
 interface Props<Value> {
   label: string;
   value: Value;
-  onChange: (value: Value) => void;
+  /** Called with null for a text that is no object as JSON. */
+  onChange: (value: Value | null) => void;
 }
 
-/** A field for an object as JSON; what is no object yet changes nothing. */
+/** A field for an object as JSON. */
 export function JsonField<Value extends object>({ label, value, onChange }: Props<Value>) {
   const [text, setText] = useState(() => JSON.stringify(value, null, 2));
   const isValid = parse(text) !== null;
   function enter(entered: string): void {
     setText(entered);
-    const parsed = parse(entered);
-    if (parsed) onChange(parsed as Value);
+    onChange(parse(entered) as Value | null);
   }
   return (
     <TextField
@@ -22,7 +22,7 @@ export function JsonField<Value extends object>({ label, value, onChange }: Prop
       rows={16}
       value={text}
       onChange={enter}
-      problem={isValid ? undefined : 'Invalid JSON. The last valid value is kept.'}
+      problem={isValid ? undefined : 'Invalid JSON. Correct it to save.'}
     />
   );
 }
