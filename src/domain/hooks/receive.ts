@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { busy } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
-import type { FoundHook } from './find.ts';
+import { holdHook, type FoundHook } from './find.ts';
 
 /** A request that was verified. */
 export interface HookRequest {
@@ -33,15 +33,42 @@ const laneDigits = 13;
 
 /**
  * Stores a request once, and says hook_received to the owner of the hook: of one whose id was stored before, only that it came again,
- * and while `keepsFacts`. Returns the id of the stored one. Errors: 503 when that is deleted in this moment.
+ * and while `keepsFacts`. Returns the id of the stored one. Errors: those of `holdHook`; 503 when the stored one is deleted in this
+ * moment.
  */
 export async function storeHookRequest(
   tx: Transaction,
   hook: FoundHook,
-  request: HookRequest & { keepsFacts: () => Promise<boolean> },
+  request: HookRequest & { tokenHash: Buffer; keepsFacts: () => Promise<boolean> },
 ): Promise<StoredRequest> {
   noteSeen(tx, hook);
-  const hash = request.requestId === null ? null : createHash('sha256').update(request.requestId).digest();
+  // Both in one round trip. The insertion counts only where the hook still serves.
+  const holding = holdHook(tx, hook, request.tokenHash);
+  const inserting = insertRequest(tx, hook, request);
+  inserting.catch(() => undefined);
+  await holding;
+  const stored = await inserting;
+  if (stored !== null) {
+    await sayReceived(tx, hook, { id: stored, key: request.key });
+    return { id: stored, isDuplicate: false };
+  }
+  const [first] = await tx.sql<{ id: number }>(
+    'SELECT id FROM hook_requests WHERE account_id = $1 AND hook_id = $2 AND request_hash = $3',
+    [hook.account.id, hook.id, hashOf(request)],
+  );
+  if (await request.keepsFacts())
+    await keepFacts(tx, hook, { outcome: 'duplicate', reason: null, bytes: request.body.length });
+  // The first was deleted in this moment: the sender comes again, and is stored.
+  if (!first) throw busy();
+  return { id: first.id, isDuplicate: true };
+}
+
+function hashOf({ requestId }: HookRequest): Buffer | null {
+  return requestId === null ? null : createHash('sha256').update(requestId).digest();
+}
+
+// Null where the sender's id was stored before.
+async function insertRequest(tx: Transaction, hook: FoundHook, request: HookRequest): Promise<number | null> {
   const [stored] = await tx.sql<{ id: number }>(
     `INSERT INTO hook_requests (account_id, hook_id, received_at, outcome, bytes, stored_bytes, key, request_hash, headers, body)
      VALUES ($1, $2, $3, 'accepted', $4, $9, $5, $6, $7, $8)
@@ -52,25 +79,13 @@ export async function storeHookRequest(
       tx.now,
       request.body.length,
       request.key,
-      hash,
+      hashOf(request),
       JSON.stringify(request.headers),
       request.body,
       storedBytes(request),
     ],
   );
-  if (stored) {
-    await sayReceived(tx, hook, { id: stored.id, key: request.key });
-    return { id: stored.id, isDuplicate: false };
-  }
-  const [first] = await tx.sql<{ id: number }>(
-    'SELECT id FROM hook_requests WHERE account_id = $1 AND hook_id = $2 AND request_hash = $3',
-    [hook.account.id, hook.id, hash],
-  );
-  if (await request.keepsFacts())
-    await keepFacts(tx, hook, { outcome: 'duplicate', reason: null, bytes: request.body.length });
-  // The first was deleted in this moment: the sender comes again, and is stored.
-  if (!first) throw busy();
-  return { id: first.id, isDuplicate: true };
+  return stored?.id ?? null;
 }
 
 // A refused signature has no event. The flush draws the event's id.
@@ -84,10 +99,10 @@ async function sayReceived(
   const decision = owner.kind === 'agent_bot' ? ({ botId: owner.id, chosenBy: 'hook', silence: null } as const) : null;
   tx.record('hook_received', { request, account }, decision, owner.kind === 'automation' ? owner.id : null);
   await tx.flush();
-  await tx.sql(`UPDATE hook_requests SET event_id = currval('events_id_seq') WHERE account_id = $1 AND id = $2`, [
-    account.id,
-    id,
-  ]);
+  tx.atCommit({
+    text: `UPDATE hook_requests SET event_id = currval('events_id_seq') WHERE account_id = $1 AND id = $2`,
+    parameters: [account.id, id],
+  });
 }
 
 // Two keys of the same number are handled in order as if they were one.

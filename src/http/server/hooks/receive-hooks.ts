@@ -1,5 +1,5 @@
 import type { Context, Middleware, Next } from 'koa';
-import { findHook, holdHook, HookGone, type FoundHook } from '../../../domain/hooks/find.ts';
+import { findHook, HookGone, type FoundHook } from '../../../domain/hooks/find.ts';
 import { keepRefusal, storedBytes, storeHookRequest } from '../../../domain/hooks/receive.ts';
 import { readPlace } from '../../../domain/hooks/places.ts';
 import type { WaitingBytes } from '../../../domain/hooks/waiting-bytes.ts';
@@ -130,10 +130,9 @@ async function takeIn(
     const request = requestOf(ctx, arrived, handler);
     if (!(await options.waiting.admits(database.sql, hook.account.id, storedBytes(request)))) throw tooMuchWaits();
     const keepsFacts = () => hasRoom(options.facts, hook);
-    return transact(database, { account: hook.account, actor: system }, async (tx) => {
-      await holdHook(tx, hook, tokenHash);
-      return storeHookRequest(tx, hook, { ...request, keepsFacts });
-    });
+    return transact(database, { account: hook.account, actor: system }, (tx) =>
+      storeHookRequest(tx, hook, { ...request, tokenHash, keepsFacts }),
+    );
   });
   options.count(stored.isDuplicate ? 'duplicate' : 'accepted');
   answer(ctx, handler, stored.isDuplicate ? { id: stored.id, duplicate: true } : { id: stored.id });
