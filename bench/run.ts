@@ -11,6 +11,7 @@ import { conversationCreate } from './paths/conversation-create.ts';
 import { conversationList } from './paths/conversation-list.ts';
 import { deliveries } from './paths/deliveries.ts';
 import { eventStreams } from './paths/event-streams.ts';
+import { hooks } from './paths/hooks.ts';
 import { hostilePlugins } from './paths/hostile-plugins.ts';
 import { idle } from './paths/idle.ts';
 import { installedPlugins } from './paths/installed-plugins.ts';
@@ -33,6 +34,7 @@ const benches: Bench[] = [
   deliveries,
   recovery,
   botReply,
+  hooks,
   pluginRun,
   waitingBots,
   hostilePlugins,

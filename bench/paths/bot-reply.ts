@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Bench, Cost, Figure } from '../bench.ts';
+import { listenForMessages } from '../support/announced-messages.ts';
 import { withBareIsolate } from '../support/bare-isolate.ts';
 import { withClient } from '../support/database.ts';
 import { median, percentile } from '../support/figures.ts';
@@ -58,13 +59,6 @@ function bareIsolate(): Promise<number[]> {
   });
 }
 
-/** SQL that announces each commit of a message. */
-const announcing = `
-  CREATE OR REPLACE FUNCTION bench_announce() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN PERFORM pg_notify('bench', NEW.conversation_id || ' ' || NEW.sender_kind); RETURN NULL; END $$;
-  CREATE OR REPLACE TRIGGER bench_announce AFTER INSERT ON messages FOR EACH ROW EXECUTE FUNCTION bench_announce();
-  LISTEN bench`;
-
 /** Time and statements between the commit of a question and the commit of its reply. */
 interface Reply {
   ms: number;
@@ -72,29 +66,17 @@ interface Reply {
 }
 
 async function oneAtATime(url: string, database: Client, wire?: Wire): Promise<Reply[]> {
-  await database.query(announcing);
-  const seen = new Map<string, { at: number; total: Cost }>();
-  const see = ({ payload = '' }: { payload?: string | undefined }) =>
-    seen.set(payload, { at: performance.now(), total: wire?.total ?? { trips: 0, statements: 0 } });
-  database.on('notification', see);
-  const seenInTime = async (what: string) => {
-    const until = performance.now() + patienceMs;
-    while (!seen.has(what) && performance.now() < until) await sleep(1);
-    const found = seen.get(what);
-    if (!found) throw new Error(`There was no message of ${what}`);
-    return found;
-  };
+  const note = () => ({ at: performance.now(), total: wire?.total ?? { trips: 0, statements: 0 } });
+  const announced = await listenForMessages(database, { note, patienceMs });
   const open = await opener(url);
   const replies: Reply[] = [];
   for (let count = 0; count < warmUps + counted; count++) {
     const { id } = await open();
     await call(url, 'POST', `conversations/${id}/messages`, question);
-    const [asked, answered] = [await seenInTime(`${id} contact`), await seenInTime(`${id} agent_bot`)];
+    const [asked, answered] = [await announced.seen(`${id} contact`), await announced.seen(`${id} agent_bot`)];
     replies.push({ ms: answered.at - asked.at, cost: difference(asked.total, answered.total) });
   }
-  database.off('notification', see);
-  // Notifying takes a lock at each commit, which commits at once would wait for.
-  await database.query('UNLISTEN bench; DROP TRIGGER bench_announce ON messages');
+  await announced.stop();
   return replies;
 }
 
