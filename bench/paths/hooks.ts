@@ -18,7 +18,7 @@ const patienceMs = 10_000;
 const perMinute = 10_000;
 /** How long requests come at that rate. */
 const seconds = 20;
-/** One request in a hundred is signed by somebody else. */
+/** Requests from one that somebody else signs to the next. */
 const forgeEvery = 100;
 const connections = 64;
 const leanConversations = 64;

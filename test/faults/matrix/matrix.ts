@@ -5,6 +5,7 @@ import { engineOff } from './engine-off.ts';
 import { manyEngines } from './engines.ts';
 import { everything } from './everything.ts';
 import type { DatabaseFault, Fault } from './fault.ts';
+import { hooks } from './hooks.ts';
 import { killedProcesses } from './killed-processes.ts';
 import { lostDatabases } from './lost-databases.ts';
 import { oddReceivers } from './odd-receivers.ts';
@@ -21,9 +22,10 @@ const all = [
   ...clients,
   engineOff,
   killedChannel,
+  hooks,
 ];
 
-/** Every fault, F1 to F22, all at once, and none for long. */
+/** Every fault, F1 to F23, all at once, and none for long. */
 export const faults: readonly (Fault | DatabaseFault)[] = [
   ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
   everything,

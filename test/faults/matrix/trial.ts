@@ -1,6 +1,6 @@
 import { readLedger } from '../../../src/deliveries/log/ledger.ts';
 import { rowsOf } from '../helpers.ts';
-import type { Arrival, Evidence, ReceiverLog } from './evidence.ts';
+import type { Arrival, Evidence, ReceiverLog, Write } from './evidence.ts';
 import { patiently } from './patience.ts';
 import { Client, Producer } from './producer.ts';
 import { Receiver, type Conduct } from './receiver.ts';
@@ -50,7 +50,7 @@ export class Trial {
   readonly client: Client;
   readonly receivers: Receiver[] = [];
   readonly #problems: string[] = [];
-  readonly #producers: Producer[] = [];
+  readonly #writers: { readonly writes: readonly Write[] }[] = [];
   readonly #webhooks: { receiver: Receiver; id: number }[] = [];
   readonly #begun = performance.now();
   readonly #engines: number;
@@ -72,9 +72,14 @@ export class Trial {
   /** A producer with open conversations. Every message of it has to reach every receiver. */
   async producer(conversations: number, name = 'message'): Promise<Producer> {
     const producer = new Producer(this.client, name);
-    this.#producers.push(producer);
+    this.#writers.push(producer);
     await producer.open(conversations);
     return producer;
+  }
+
+  /** Takes the log of another writer, whose messages have to reach every receiver, too. */
+  follow(log: { readonly writes: readonly Write[] }): void {
+    this.#writers.push(log);
   }
 
   /** A receiver that is to get every message that is written from now on, and the id and secret of its webhook. */
@@ -122,7 +127,7 @@ export class Trial {
 
   /** How far it has come, for who watches. */
   get progress(): string {
-    const written = this.#producers.reduce((sum, { writes }) => sum + writes.length, 0);
+    const written = this.#writers.reduce((sum, { writes }) => sum + writes.length, 0);
     return `${written} messages, ${this.arrivals} arrivals, ${this.services.disturbances.length} disturbances`;
   }
 
@@ -179,11 +184,11 @@ export class Trial {
   }
 
   async #evidence(): Promise<Evidence> {
-    const writes = this.#producers.flatMap((producer) => producer.writes);
+    const writes = this.#writers.flatMap((writer) => writer.writes);
     return {
       writes,
       committed: await this.#readFeed(writes.filter(({ outcome }) => outcome === 'acknowledged').length),
-      receivers: this.#logs(),
+      receivers: this.#arrived(),
       disturbances: this.services.disturbances,
       overdue: await this.#overdue(),
       holdAttempts,
@@ -192,7 +197,7 @@ export class Trial {
   }
 
   // A log for each webhook. What came to a receiver and is none of its webhooks' nobody asked for.
-  #logs(): ReceiverLog[] {
+  #arrived(): ReceiverLog[] {
     const ofWebhook = (id: number) => (arrival: Arrival) => arrival.webhookId.endsWith(`_webhook_${id}`);
     const logs = this.#webhooks.map(({ receiver, id }) => ({
       name: receiver.name,

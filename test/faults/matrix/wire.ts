@@ -16,7 +16,7 @@ const mostBytes = 64;
 export class Wire {
   /** The database's URL by this way. */
   url = '';
-  #stop: { at: Moment; reached: () => void } | null = null;
+  #stop: { at: Moment; left: number; reached: () => void } | null = null;
   #isHalted = false;
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
@@ -37,10 +37,10 @@ export class Wire {
     return wire;
   }
 
-  /** Resolves when a transaction has come to this moment; nothing passes from then on, in no direction, until `cut`. */
-  stopAt(at: Moment): Promise<void> {
+  /** Resolves when the n-th transaction has come to this moment; nothing passes from then on, in no direction, until `cut`. */
+  stopAt(at: Moment, n = 1): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#stop = { at, reached: resolve };
+    this.#stop = { at, left: n, reached: resolve };
     return promise;
   }
 
@@ -75,7 +75,8 @@ export class Wire {
     if (this.#isHalted) return;
     if (this.#stop?.at !== moment) return void other.write(bytes);
     const place = moment === 'committed' ? bytes.indexOf(committed) : beginningOfCommit(bytes);
-    if (place < 0) return void other.write(bytes);
+    if (place >= 0) this.#stop.left -= 1;
+    if (place < 0 || this.#stop.left > 0) return void other.write(bytes);
     this.#isHalted = true;
     other.write(bytes.subarray(0, place));
     this.#stop.reached();
