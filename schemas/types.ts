@@ -6165,17 +6165,54 @@ at?: number
  */
 edited?: boolean
 /**
- * Files, which the service fetches; one that it cannot get is named in a private note.
+ * The ids of messages that it answers, the nearest first. It joins the customer's conversation with the first that is known, else it begins a conversation.
+ * 
+ * @maxItems 50
+ */
+thread?: string[]
+/**
+ * true: nobody wrote it, as an out-of-office reply. It becomes a private note: no bot answers it, and it opens nothing.
+ */
+automatic?: boolean
+mail?: IncomingMail
+/**
+ * Files: a `url`, which the service fetches, a place in the request (`hook`), or `data`. One that cannot be had is named in a private note.
  * 
  * @maxItems 10
  */
 attachments?: IncomingFile[]
 }
+/**
+ * Beside the text, kept as `content_attributes.mail`.
+ */
+export interface IncomingMail {
+subject?: string
+/**
+ * Where the customer wants the answer.
+ */
+reply_to?: string
+/**
+ * @maxItems 20
+ */
+references?: string[]
+/**
+ * Text below, which was folded.
+ */
+quoted?: string
+}
 export interface IncomingFile {
 /**
  * The file, at a host of `permissions.network.hosts`; `[secret NAME]` in it stands for a secret.
  */
-url: string
+url?: string
+/**
+ * The place of a file in the JSON of the request, where it is base64, such as `/Attachments/0/Content`.
+ */
+hook?: string
+/**
+ * The file as base64; all actions of a run together may have 262,144 characters.
+ */
+data?: string
 /**
  * Headers of the request for it by lower-case name, such as `authorization`; `[secret NAME]` in a value stands for a secret.
  */
@@ -6523,6 +6560,10 @@ key?: (string | string[])
  */
 max_bytes?: number
 /**
+ * For channels: where a JSON body has files as base64, a JSON pointer in which `*` stands for each of a list, such as `/Attachments/* /Content`. Longer ones than 16 KB do not come to the plugin, which names them by their place: `attachments: [{ hook: "/Attachments/0/Content" }]`.
+ */
+files?: string
+/**
  * Status of the answer; by default 202, and 200 for `meta` and `twilio`.
  */
 answer?: (200 | 202)
@@ -6610,6 +6651,10 @@ schedule?: boolean
  * true: the bot may call the tools of its setting `tools` with `ctx.tools.call`, at hosts that the account has approved.
  */
 tools?: boolean
+/**
+ * For channels: it sends mail by `ctx.mail.send`. The name of the secret with the URL of a mail server, `smtps://user:password@host:port`; without a value, mail of the domains of CHANNEL_MAIL_DOMAINS goes by the server of the service.
+ */
+mail?: string
 /**
  * true: the bot may say why it hands off (`ctx.handoff({ reason, cause: 'keyword' })`), which becomes the conversation's `handoff_reason`; else that is `plugin`.
  */
@@ -6946,6 +6991,8 @@ export interface Settings {
   readonly smtpUrl: string | null;
   /** Sender of mail, `Support <support@example.com>`. Needed with `SMTP_URL`. */
   readonly mailFrom: string | null;
+  /** Domains whose mail inboxes may send by `SMTP_URL`, separated by commas. An inbox with a mail server of its own needs none. */
+  readonly channelMailDomains: readonly string[];
   /** URL of the service for people, used in links in mail; without a slash at the end. */
   readonly publicUrl: string | null;
   /** Identity provider that people may sign in by (OpenID Connect), as its discovery document names it, at a public or a private address; without TLS on this machine only. Register `PUBLIC_URL` + `/sign_in/oidc/callback` there as the address to come back to. */

@@ -163,6 +163,7 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
   return {
     send: sendOutbound({ secure: mechanisms.botOutbound, plain: mechanisms.plainOutbound }, config.botFetchMaxBytes),
     files: formFiles(mechanisms.attachments, database.sql),
+    mail: (mail, server, signal) => mechanisms.channelMailer.send(mail, server, signal),
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),
     tools: { approvedHosts: (accountId) => findApprovedHosts(database.sql, accountId) },
@@ -174,7 +175,7 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
 // In the sandbox for uploaded packages, so that no customer waits for a trial.
 function trialsOf({ trials, plugins, secretBox, clock, random }: Mechanisms, ports: ReturnType<typeof doorsOf>) {
   // The conversation of a trial is none of the database: a real one has the same id, and is not to be read.
-  const { burst: _, replies: __, ...doors } = ports;
+  const { burst: _, replies: __, mail: ___, ...doors } = ports;
   return createTrials({
     sandbox: trials,
     plugins,

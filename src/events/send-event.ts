@@ -4,7 +4,7 @@ import type { OutgoingMessage } from '../records/messages/outgoing.ts';
 import { senderRecord } from './payloads.ts';
 
 /** Returns the event by which a channel is called to send a message: `ctx.message` and `ctx.contact`. */
-export function sendEvent({ conversation, message, sourceId }: OutgoingMessage): Record<string, unknown> {
+export function sendEvent({ conversation, message, sourceId, thread }: OutgoingMessage): Record<string, unknown> {
   const { contact, account } = conversation;
   return {
     event: 'send',
@@ -22,6 +22,8 @@ export function sendEvent({ conversation, message, sourceId }: OutgoingMessage):
         file_size: size,
       })),
       source_id: sourceId,
+      in_reply_to: thread.inReplyTo && { external_id: thread.inReplyTo.externalId, mail: thread.inReplyTo.mail },
+      references: thread.references,
       conversation_id: conversation.id,
       sender: senderRecord(message),
       created_at: unixSeconds(message.createdAt),

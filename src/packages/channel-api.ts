@@ -18,10 +18,23 @@ export interface OutgoingMessage {
   readonly attachments: readonly OutgoingFile[];
   /** The customer, as `ctx.channel.incoming` named the customer. */
   readonly source_id: string;
+  /** The customer's last message before it that has an id in the other system; `mail` as `incoming` brought it. */
+  readonly in_reply_to: { readonly external_id: string; readonly mail: MailDetails | null } | null;
+  /** Ids in the other system of the last 20 messages of the conversation before it, oldest first. */
+  readonly references: readonly string[];
+  /** Unix seconds. */
+  readonly created_at: number;
   readonly conversation_id: number;
   /** The agent, the bot or the automation that wrote it; null for messages of the service. */
   readonly sender: { readonly id: number; readonly name: string; readonly type: string } | null;
 }
+
+/** A file of a message: at a URL, at a place in the JSON of the request (`hook: '/files/0'`, as base64), or whole as base64. */
+export type IncomingFile = { file_name?: string } & (
+  | { url: string; headers?: Readonly<Record<string, string>> }
+  | { hook: string }
+  | { data: string }
+);
 
 /** A message of a customer. */
 export interface IncomingMessage {
@@ -39,11 +52,47 @@ export interface IncomingMessage {
    * Files at hosts of `permissions.network.hosts`, which the service fetches: `${secret('TOKEN')}` may be a part of a URL, or of a header
    * such as `authorization`.
    */
-  attachments?: readonly { url: string; file_name?: string; headers?: Readonly<Record<string, string>> }[];
+  attachments?: readonly IncomingFile[];
+  /**
+   * Ids of messages that it answers, the nearest first: it joins the customer's conversation with the first that is known, else it begins
+   * a conversation.
+   */
+  thread?: readonly string[];
+  /** Nobody wrote it, as an out-of-office reply: it becomes a private note, which no bot answers. */
+  automatic?: boolean;
+  /** Kept as `content_attributes.mail`. */
+  mail?: MailDetails;
   /** When it was written: a Date, or Unix seconds. */
   at?: Date | number;
   /** The customer changed a message that may be known already. */
   edited?: boolean;
+}
+
+/** A mail, for `ctx.mail.send`. */
+export interface OutgoingMail {
+  from: string;
+  to: string;
+  /** One line. */
+  subject: string;
+  text: string;
+  /** Ids with their angle brackets. A mail that is sent again has the same one. */
+  message_id: string;
+  in_reply_to?: string;
+  references?: readonly string[];
+  /** `auto-submitted`, `precedence` and those that begin with `x-`, in lower case. */
+  headers?: Readonly<Record<string, string>>;
+  /** Ids of files of public messages of the conversation. */
+  attachments?: readonly number[];
+}
+
+/** Beside the text of a message that came by mail. */
+export interface MailDetails {
+  subject?: string;
+  /** Where the customer wants the answer, if not at the address that wrote. */
+  reply_to?: string;
+  references?: readonly string[];
+  /** Text below, which was folded. */
+  quoted?: string;
 }
 
 /** `ctx.channel`. */
@@ -78,6 +127,13 @@ export interface ChannelContext<Config = JsonObject> extends Pick<
   'event' | 'contact' | 'account' | 'config' | 'now' | 'run' | 'storage' | 'fetch' | 'log' | 'call'
 > {
   readonly channel: ChannelDoor;
+  readonly mail: {
+    /**
+     * Sends a mail with `permissions.mail`. Rejects with the code `mail_refused` for good, `mail_server` for settings that are wrong, and
+     * `mail_failed` for now. `await ctx.mail.send({ from, to, subject, text, message_id })`
+     */
+    send(mail: OutgoingMail): Promise<{ message_id: string }>;
+  };
 }
 
 /** A channel: it connects an inbox with another system. */

@@ -1,6 +1,7 @@
 import type { Sql } from '../postgres/sql.ts';
 import { moment } from '../postgres/sql.ts';
 import { isTooDeep } from '../lib/text/json-depth.ts';
+import { emptyFiles } from './hook-files.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 
 /** A request as a run gets it, for `ctx.hook`. */
@@ -19,6 +20,8 @@ interface Row {
   headers: [name: string, value: string][];
   body: Buffer;
   received_at: string;
+  /** Where the plugin's manifest says that the body has files. */
+  files: string | null;
 }
 
 interface HookEvent {
@@ -37,17 +40,21 @@ export async function withHookContent(
 ): Promise<Record<string, unknown> | null> {
   const { request_id: id, hook } = event as unknown as HookEvent;
   const [row] = await sql<Row>(
-    `SELECT headers, body, received_at FROM hook_requests WHERE account_id = $1 AND id = $2 AND outcome = 'accepted' AND erased_at IS NULL`,
+    `SELECT r.headers, r.body, r.received_at, v.manifest::json -> 'hooks' -> h.handler ->> 'files' AS files
+     FROM hook_requests r JOIN hooks h ON h.account_id = r.account_id AND h.id = r.hook_id
+     JOIN agent_bots b ON b.id = h.agent_bot_id
+     LEFT JOIN plugins p ON p.id = b.plugin_id LEFT JOIN plugin_bundles v ON v.hash = p.active_hash
+     WHERE r.account_id = $1 AND r.id = $2 AND r.outcome = 'accepted' AND r.erased_at IS NULL`,
     [accountId, id],
   );
   return row ? { ...event, hook: contentOf(row, { id, name: hook.name }) } : null;
 }
 
 function contentOf(
-  { headers, body, received_at: receivedAt }: Row,
+  { headers, body, received_at: receivedAt, files }: Row,
   { id, name }: { id: number; name: string },
 ): HookContent {
-  const text = body.toString();
+  const text = files === null ? body.toString() : withoutFiles(body.toString(), files);
   const fields = headersOf(headers);
   const type = (fields['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   const isForm = type === 'application/x-www-form-urlencoded';
@@ -60,6 +67,14 @@ function contentOf(
     form: isForm ? formOf(text) : null,
     received_at: unixSeconds(moment(receivedAt)),
   };
+}
+
+// Files of many megabytes would fill the memory of a run; the plugin names them by their places.
+function withoutFiles(text: string, place: string): string {
+  if (!isJson(text)) return text;
+  const json: unknown = JSON.parse(text);
+  emptyFiles(json, place);
+  return JSON.stringify(json);
 }
 
 function headersOf(headers: Row['headers']): Record<string, string> {

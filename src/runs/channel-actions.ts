@@ -50,6 +50,9 @@ function messageOf(
     profile: { name: action.name ?? null, email: action.email ?? null, phoneNumber: action.phone_number ?? null },
     at: action.at ?? null,
     isEdit: action.edited ?? false,
+    isAutomatic: action.automatic ?? false,
+    thread: action.thread ?? null,
+    mail: action.mail ? { ...action.mail } : null,
     attachments: files.get(action) ?? [],
     missing: incoming.missing.get(action) ?? [],
   };

@@ -11,6 +11,7 @@ import { isHookRequestKept, noteConversations } from '../domain/upkeep/hook-subj
 import type { Action } from '../sandbox/run.ts';
 import { hasWaitedTooLong } from '../domain/hooks/patience.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
+import { HookFiles } from '../records/hook-files.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import type { ActingIn } from '../domain/conversations/of-place.ts';
 import { applyActions } from './apply-actions.ts';
@@ -85,6 +86,7 @@ export class FreeRunner {
     const incoming = incomingFiles(run, {
       openSecret: this.#options.openSecret,
       isLast: retrySchedule.channel[input.failures] === undefined,
+      files: this.#hookFilesOf(input),
     });
     const files = await filesOfRun(run, store, incoming);
     if (files instanceof FileError) return this.#settleWithoutFiles(run, settle, files);
@@ -96,6 +98,13 @@ export class FreeRunner {
     } finally {
       await store?.discard(files, input.account.id);
     }
+  }
+
+  #hookFilesOf(input: BotEvent): HookFiles | null {
+    const requestId = requestIdOf(input);
+    return requestId === null
+      ? null
+      : new HookFiles(this.#options.database.sql, { accountId: input.account.id, requestId });
   }
 
   // A customer does not send a file again: it is tried for as long as a message that is to be sent.

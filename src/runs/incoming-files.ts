@@ -1,5 +1,6 @@
 import type { Action, Permissions } from '../sandbox/run.ts';
 import { textWithSecrets, withSecrets } from '../sandbox/request-target.ts';
+import { readBase64, type HookFiles } from '../records/hook-files.ts';
 import type { Run } from './run.ts';
 
 type Incoming = Extract<Action, { type: 'incoming' }>;
@@ -10,20 +11,34 @@ export interface RemoteFile {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** A file that came with the request: at a place of its JSON, or as base64. */
+export interface InlineFile {
+  hook?: string;
+  data?: string;
+}
+
 /** How the files of messages that a channel brings in are fetched. */
 export interface IncomingFiles {
   /** URL and headers of a file with their secrets in clear. */
   open: (file: RemoteFile) => Required<RemoteFile>;
+  /** Returns a file that came with the request; null where there is none. */
+  read: (file: InlineFile) => Promise<Buffer | null>;
   /** Whether a file that cannot be fetched now is given up, and named to agents. */
   isLast: boolean;
   /** Files that were given up, by their message. */
   missing: Map<Incoming, { name: string; why: string }[]>;
 }
 
+interface Fetching {
+  openSecret: ((sealed: string) => string) | undefined;
+  isLast: boolean;
+  files: Pick<HookFiles, 'read'> | null;
+}
+
 /** Returns how the files of a run of a channel are fetched. A secret goes to the hosts that it is bound to only. */
 export function incomingFiles(
   { bot, permissions }: Pick<Run, 'bot' | 'permissions'>,
-  { openSecret, isLast }: { openSecret: ((sealed: string) => string) | undefined; isLast: boolean },
+  { openSecret, isLast, files }: Fetching,
 ): IncomingFiles {
   const open = ({ url, headers = {} }: RemoteFile): Required<RemoteFile> => {
     const host = URL.parse(url)?.host ?? '';
@@ -34,7 +49,11 @@ export function incomingFiles(
     const opened = Object.entries(headers).map(([name, value]) => [name, textWithSecrets(value, valueOf)] as const);
     return { url: withSecrets(url, valueOf), headers: Object.fromEntries(opened) };
   };
-  return { open, isLast, missing: new Map() };
+  const read = async ({ hook, data }: InlineFile): Promise<Buffer | null> => {
+    if (data !== undefined) return readBase64(data);
+    return hook === undefined || !files ? null : files.read(hook);
+  };
+  return { open, read, isLast, missing: new Map() };
 }
 
 function isBound({ secrets }: Permissions, name: string, host: string): boolean {

@@ -7,7 +7,7 @@ import type { Sql } from '../postgres/sql.ts';
 import type { Attachment } from '../records/messages/attachment.ts';
 import type { Action } from '../sandbox/run.ts';
 import { FileError, nameIn, type FetchFile, type SentFile } from './fetched-file.ts';
-import type { IncomingFiles, RemoteFile } from './incoming-files.ts';
+import type { IncomingFiles, InlineFile, RemoteFile } from './incoming-files.ts';
 import type { Run } from './run.ts';
 
 /** The files of replies that are stored and belong to no message yet, by the action that sends them. */
@@ -31,7 +31,11 @@ interface ReplyFileOptions {
   failed: (error: unknown) => void;
 }
 
-type ReplyFile = NonNullable<Extract<Action, { type: 'reply' }>['attachments']>[number] & Pick<RemoteFile, 'headers'>;
+type ReplyFile = NonNullable<Extract<Action, { type: 'reply' }>['attachments']>[number] &
+  Pick<RemoteFile, 'headers'> & {
+    /** The content of a file that came with a request. */
+    bytes?: Buffer;
+  };
 
 /** Files in memory at once, each of which may be as large as a file of a message. */
 const filesAtOnce = 4;
@@ -103,7 +107,8 @@ export class ReplyFileStore {
   }
 
   async #bytesOf(file: ReplyFile, place: FilePlace, signal: AbortSignal): Promise<SentFile> {
-    const { url, name = null, headers } = file;
+    const { url, name = null, headers, bytes } = file;
+    if (bytes) return { name: name ?? 'file', bytes };
     if (url !== undefined) return this.#options.fetch({ url, name, ...(headers ? { headers } : {}) }, signal);
     const id = file.file ?? 0;
     const { store, sql } = this.#options;
@@ -138,17 +143,18 @@ async function keepEach(
   }
 }
 
+type ChannelFile = Partial<RemoteFile> & InlineFile & { file_name?: string };
+
 // The message of a customer comes in without a file that cannot be had.
 async function keepIfThere(
-  { action, file, at }: { action: Incoming; file: Partial<RemoteFile> & { file_name?: string }; at: number },
+  { action, file, at }: { action: Incoming; file: ChannelFile; at: number },
   { incoming, keepOne }: Keeping,
 ): Promise<Attachment | null> {
-  if (!incoming || file.url === undefined) return null;
-  const { url, headers } = incoming.open({ url: file.url, headers: file.headers ?? {} });
+  if (!incoming) return null;
   // Secrets in the opened URL must not become a name.
-  const name = file.file_name ?? nameIn(file.url);
+  const name = file.file_name ?? nameIn(file.url ?? '');
   try {
-    return await keepOne({ url, name, headers }, at);
+    return await keepOne({ ...(await contentOf(file, incoming)), name }, at);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     if (error.outcome === 'attachment_unavailable' && !incoming.isLast) throw error;
@@ -156,6 +162,13 @@ async function keepIfThere(
     incoming.missing.set(action, [...(incoming.missing.get(action) ?? []), { name, why }]);
     return null;
   }
+}
+
+async function contentOf(file: ChannelFile, { open, read }: IncomingFiles): Promise<Pick<ReplyFile, 'url' | 'bytes'>> {
+  if (file.url !== undefined) return open({ url: file.url, headers: file.headers ?? {} });
+  const bytes = await read(file);
+  if (bytes) return { bytes };
+  throw new FileError('attachment_failed', 'It is not base64');
 }
 
 /** Stores the files of a run's messages, before the transaction of its effects; the run gives up its place meanwhile. */

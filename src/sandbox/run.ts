@@ -65,6 +65,8 @@ export interface Permissions {
   tools?: boolean;
   /** The plugin connects an inbox with another system: it brings in messages of customers, and sends them what is written; not granted when absent. */
   channel?: boolean;
+  /** The channel sends mail; the name of the secret with the URL of its server. Not granted when absent. */
+  mail?: string;
   /** The bot may name the `cause` of a handoff; not granted when absent. */
   handoff_cause?: boolean;
 }

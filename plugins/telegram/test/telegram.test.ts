@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { partsOf, split } from '../parts.ts';
 import { fileOf, nameOf, readUpdate, textOf } from '../updates.ts';
 
+const thread = { in_reply_to: null, references: [], created_at: 1_700_000_000 };
 const chat = { id: 42, type: 'private' };
 const message = { message_id: 7, chat, date: 1_700_000_000, from: { first_name: 'Ada', last_name: 'L' } };
 
@@ -35,7 +36,15 @@ test('divides long texts between words, and never within a character', () => {
 });
 
 test('sends choices as a keyboard, and files with a caption', () => {
-  const base = { id: 1, content: 'Which?', source_id: '42', conversation_id: 1, sender: null, attachments: [] };
+  const base = {
+    id: 1,
+    content: 'Which?',
+    source_id: '42',
+    conversation_id: 1,
+    sender: null,
+    attachments: [],
+    ...thread,
+  };
   const items = [{ title: 'Basic', value: 'b' }];
   const [asked] = partsOf({ ...base, content_type: 'input_select', content_attributes: { items } });
   assert.match(asked?.fields.reply_markup as string, /"keyboard":\[\[\{"text":"Basic"\}\]\]/);

@@ -5,7 +5,16 @@ import { reasonOf, troubleOf } from '../errors.ts';
 import { partsOf, split } from '../parts.ts';
 import { fileOf, nameOf, readWebhook, textOf, type WhatsAppMessage } from '../webhooks.ts';
 
-const base = { id: 1, content: 'Which?', source_id: '4915', conversation_id: 1, sender: null, attachments: [] };
+const thread = { in_reply_to: null, references: [], created_at: 1_700_000_000 };
+const base = {
+  id: 1,
+  content: 'Which?',
+  source_id: '4915',
+  conversation_id: 1,
+  sender: null,
+  attachments: [],
+  ...thread,
+};
 const message = { id: 'wamid.1', type: 'text', from: '4915', text: { body: 'Hi' } };
 
 test('reads all messages and statuses of its number, and of no other', () => {

@@ -14,6 +14,9 @@ import { createSecretBox, type SecretBox } from '../../lib/secrets/secret-box.ts
 import { SharedClock } from '../../lib/shared-clock.ts';
 import { createModelClient, type ModelClient } from '../../models/openai.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
+import { createAddressPolicy } from '../../outbound/addresses.ts';
+import { ChannelMailer } from '../../outbound/channel-mail.ts';
+import { createHostResolver } from '../../outbound/host-resolver.ts';
 import { createOutboundHttp, type OutboundHttp } from '../../outbound/http.ts';
 import { OpenIdProvider } from '../../outbound/openid-provider.ts';
 import { createArchiveReader, type ArchiveOptions, type ReadArchive } from '../../packages/archive/archive.ts';
@@ -120,6 +123,8 @@ export interface Mechanisms {
   /** Keeps the files of messages. */
   readonly attachments: AttachmentStore;
   readonly mailer: Mailer;
+  /** Sends mail of inboxes. */
+  readonly channelMailer: ChannelMailer;
   readonly tokenUses: TokenUses;
   readonly sandbox: Sandbox;
   /** Where uploaded packages are tried, apart from the bots that run. */
@@ -183,6 +188,13 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     secretBox,
     ...files,
     tokenUses: new TokenUses(databases.requests, warn),
+    channelMailer: new ChannelMailer({
+      smtpUrl: config.smtpUrl,
+      domains: config.channelMailDomains,
+      gate,
+      policy: createAddressPolicy(config.outboundAllowCidrs),
+      resolver: createHostResolver(),
+    }),
     mailer: new Mailer({ smtpUrl: config.smtpUrl, from: config.mailFrom, log, gate }),
     site: new Site({ root: projectRoot, watch: options.watchFolders ?? false }),
     ...createSandboxes(config, log),

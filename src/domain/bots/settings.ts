@@ -92,7 +92,7 @@ function outdated(manifest: Manifest, config: Config = {}, stored: GivenSettings
 }
 
 function isNamed({ permissions, config, hooks }: Manifest, name: string): boolean {
-  if (permissions.tools || hookSecrets(hooks).includes(name)) return true;
+  if (permissions.tools || permissions.mail === name || hookSecrets(hooks).includes(name)) return true;
   return permissions.secrets.some((secret) => secret.name === name) || secretSettings(config).includes(name);
 }
 

@@ -24,6 +24,12 @@ export interface IncomingMessage {
   at: number | null;
   /** Whether the customer changed a message that may be known already. */
   isEdit: boolean;
+  /** Whether nobody wrote it, so that nothing may answer it by itself. */
+  isAutomatic: boolean;
+  /** Ids there of messages that it answers; null where the other system has no threads. */
+  thread: readonly string[] | null;
+  /** Kept beside the text; null for what is no mail. */
+  mail: Record<string, unknown> | null;
   /** Files that are stored, and belong to no message yet. */
   attachments: readonly Attachment[];
   /** Files that the service could not get, and why. */
@@ -41,13 +47,16 @@ export async function receiveMessage(tx: Transaction, inboxId: number, given: In
   const known = await findByExternalId(tx, inboxId, given.externalId);
   if (known !== null) return reachKnown(tx, known, given);
   const contact = await findContact(tx, inboxId, given);
-  const conversation = await openConversation(tx, { inboxId, contact, sourceId: given.sourceId });
+  const conversation = await openConversation(tx, { inboxId, contact, given });
   if (!conversation) return null;
-  const message = await sendInto(tx.as(asContact(contact)), conversation, {
-    type: 'incoming',
+  const message = await sendInto(given.isAutomatic ? tx.as(system) : tx.as(asContact(contact)), conversation, {
+    ...(given.isAutomatic ? { type: 'outgoing', private: true } : { type: 'incoming' }),
     content: contentOf(given),
     sourceId: given.externalId,
-    contentAttributes: given.at === null ? {} : { external_created_at: given.at },
+    contentAttributes: {
+      ...(given.at === null ? {} : { external_created_at: given.at }),
+      ...(given.mail === null ? {} : { mail: given.mail }),
+    },
     attachments: given.attachments,
   });
   await keepExternalId(tx, { inboxId, externalId: given.externalId, messageId: message.id });
@@ -132,20 +141,31 @@ async function findBySource(
 interface Place {
   inboxId: number;
   contact: Known;
-  sourceId: string;
+  given: Pick<IncomingMessage, 'sourceId' | 'thread' | 'mail'>;
 }
 
 // A customer who was merged from two has a conversation for each of the places where the customer writes.
 const unresolved = `SELECT id FROM conversations WHERE account_id = $1 AND inbox_id = $2 AND contact_id = $3
   AND status <> 'resolved' AND (source_id = $4 OR source_id IS NULL) ORDER BY id DESC LIMIT 1`;
 
-async function openConversation(tx: Transaction, { inboxId, contact, sourceId }: Place): Promise<Conversation | null> {
+// The conversation of the first message that is known, of the same customer: ids in mails are guessed, and forwarded.
+const inThread = `SELECT c.id FROM unnest($5::text[]) WITH ORDINALITY AS t (external_id, place)
+  JOIN channel_messages k ON k.account_id = $1 AND k.inbox_id = $2 AND k.external_id = t.external_id
+  JOIN messages m ON m.account_id = k.account_id AND m.id = k.message_id
+  JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+  WHERE c.inbox_id = $2 AND c.contact_id = $3 AND (c.source_id = $4 OR c.source_id IS NULL) ORDER BY t.place LIMIT 1`;
+
+async function openConversation(tx: Transaction, { inboxId, contact, given }: Place): Promise<Conversation | null> {
+  const { sourceId, thread, mail } = given;
   const parameters = [inboxId, contact.id, sourceId];
-  const [found] = await tx.conversations({ ids: unresolved, parameters, reserves: true });
+  const [found] = await (thread === null
+    ? tx.conversations({ ids: unresolved, parameters, reserves: true })
+    : tx.conversations({ ids: inThread, parameters: [...parameters, thread], reserves: true }));
   if (found) return found;
   const { conversation } = await createConversation(tx.as(asContact(contact)), {
     ...plainConversation(inboxId, contact.id),
     sourceId,
+    ...(typeof mail?.['subject'] === 'string' ? { additionalAttributes: { mail_subject: mail['subject'] } } : {}),
   });
   return conversation;
 }

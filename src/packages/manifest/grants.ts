@@ -21,6 +21,7 @@ export interface GrantedPermissions {
   readonly contacts?: 'read' | 'write';
   readonly conversations?: 'write';
   readonly channel?: boolean;
+  readonly mail?: string;
 }
 
 /** A single right of a plugin. */
@@ -76,6 +77,7 @@ const switches = {
   tools: 'Call the tools that the account sets for it, at hosts that the account has approved',
   conversations: 'Find and begin conversations in its inboxes, for requests of other systems',
   channel: 'Bring in messages of customers, and send them everything public that is written in its inboxes',
+  mail: 'Send mail from the address of its inbox',
   handoff_cause: 'Say why it gives conversations to people, as their handoff_reason',
 } as const;
 

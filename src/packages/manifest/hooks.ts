@@ -19,6 +19,8 @@ export interface HookHandler {
   /** Places of what the request is about. */
   key: readonly string[];
   maxBytes: number;
+  /** Where a body has files; null where it has none. */
+  files: string | null;
   answer: 200 | 202;
 }
 
@@ -53,6 +55,7 @@ export function readHookHandler({
   id,
   key,
   max_bytes: maxBytes,
+  files,
   answer,
 }: HookFile): HookHandler {
   return {
@@ -62,6 +65,7 @@ export function readHookHandler({
     id: id === undefined ? usualPlaces[verify] : [id].flat(),
     key: [key ?? []].flat(),
     maxBytes: maxBytes ?? usualMaxBytes,
+    files: files ?? null,
     answer: answer ?? (verify === 'meta' || verify === 'twilio' ? 200 : 202),
   };
 }

@@ -23,7 +23,16 @@ type Judged = Pick<Manifest, 'kind' | 'events' | 'permissions' | 'hooks' | 'iden
 export function findKindProblems(manifest: Judged): string[] {
   const { kind, identity } = manifest;
   const misplaced = identity !== null && kind !== 'channel' ? ['`identity` is for channels ("kind": "channel")'] : [];
-  return [...misplaced, ...rules[kind](manifest)];
+  return [...misplaced, ...findMisplacedDoors(manifest), ...rules[kind](manifest)];
+}
+
+function findMisplacedDoors({ kind, permissions, hooks }: Judged): string[] {
+  if (kind === 'channel') return [];
+  const withFiles = Object.entries(hooks).filter(([, { files }]) => files !== null);
+  return [
+    ...(permissions.mail === undefined ? [] : ['`permissions.mail` is for channels ("kind": "channel")']),
+    ...withFiles.map(([name]) => `\`hooks.${name}.files\` is for channels ("kind": "channel")`),
+  ];
 }
 
 const rules: Readonly<Record<Manifest['kind'], (manifest: Judged) => string[]>> = {

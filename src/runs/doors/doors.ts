@@ -5,6 +5,7 @@ import { currentDoor, type ReadCurrent } from './current.ts';
 import { digestDoors } from './digests.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
+import { mailDoor, type SendMail } from './mail.ts';
 import { RequestBudget } from './request-budget.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
 import { searchDoor, type KnowledgePorts } from './search.ts';
@@ -25,6 +26,8 @@ export interface DoorPorts {
   send?: SendRequest;
   /** Files that may be sent in forms. */
   files?: FormFiles;
+  /** Sends mail of channels. */
+  mail?: SendMail;
   models?: ModelPorts;
   knowledge?: KnowledgePorts;
   tools?: ToolPorts;
@@ -81,6 +84,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const storage = new StorageDoor(run, ports.storage);
   const budget = new RequestBudget();
   const fetch = fetchDoor(run, ports.send, { redaction, budget, files: ports.files });
+  const mail = mailDoor(run, ports.mail, { redaction, budget, files: ports.files });
   const tools = new ToolDoor(run, { ports: ports.tools, send: ports.send, redaction, budget });
   const model = new ChatDoor(run, ports.models);
   let knowledge: string | null | undefined;
@@ -102,6 +106,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     hostCalls: {
       ...storage.calls,
       fetch,
+      'mail.send': mail,
       ...digestDoors(run),
       ...customerDoors(run, ports.customers),
       'llm.status': guarded('llm', () => model.status()),

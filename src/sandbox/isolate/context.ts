@@ -168,6 +168,7 @@ function doorsOf(callHost: ContextPorts['callHost']): Fields {
   return {
     storage: freeze(storage),
     fetch,
+    mail: freeze({ send: (mail: unknown) => callHost('mail.send', mail) }),
     llm: freeze({
       chat: (request: unknown) => callHost('llm.chat', request),
       status: () => callHost('llm.status'),

@@ -10,6 +10,7 @@ import { withStorableTexts } from './outside-text.ts';
 export type BatchVerdict = { actions: Action[] } | { outcome: RunOutcome; error: string };
 
 type Reply = Extract<Action, { type: 'reply' }>;
+type Incoming = Extract<Action, { type: 'incoming' }>;
 
 /** Actions of channels. */
 const ofChannels: ReadonlySet<Action['type']> = new Set(['incoming', 'status', 'sent', 'refused', 'later']);
@@ -109,6 +110,12 @@ function findReplyFault({ content, attachments = [] }: Reply): string | null {
   return null;
 }
 
+function findFileFault({ attachments = [] }: Incoming): string | null {
+  const isOne = ({ url, hook, data }: NonNullable<Incoming['attachments']>[number]): boolean =>
+    [url, hook, data].filter((place) => place !== undefined).length === 1;
+  return attachments.every(isOne) ? null : 'a file has either a `url`, a `hook` or `data`';
+}
+
 function findScheduleFault(action: Action, now: number): string | null {
   if (action.type !== 'schedule') return null;
   const seconds = action.at - now / 1000;
@@ -130,8 +137,9 @@ function findFault(action: unknown): string | null {
   if (unsafe) return unsafe.message;
   const [problem] = findProblems(actionSchemas[type], action);
   if (problem) return `${type}: ${problem.message}`;
-  const fault = type === 'reply' ? findReplyFault(action as Reply) : null;
-  return fault === null ? null : `reply: ${fault}`;
+  const fault =
+    type === 'reply' ? findReplyFault(action as Reply) : type === 'incoming' ? findFileFault(action as Incoming) : null;
+  return fault === null ? null : `${type}: ${fault}`;
 }
 
 function filesIn(action: unknown): number {

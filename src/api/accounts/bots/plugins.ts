@@ -27,7 +27,9 @@ function presentPlugin({ id, active }: Plugin): Shape<'resources/account-plugin'
     config_schema: { ...config },
     secrets: [
       ...permissions.secrets.map((secret) => ({ name: secret.name, hosts: [...secret.hosts] })),
-      ...[...new Set(hookSecrets(hooks))].map((secret) => ({ name: secret, hosts: [] })),
+      ...[...new Set([...hookSecrets(hooks), ...(permissions.mail === undefined ? [] : [permissions.mail])])].map(
+        (secret) => ({ name: secret, hosts: [] }),
+      ),
     ],
     forwards: permissions.forward,
     asks_models: permissions.llm,

@@ -1,0 +1,72 @@
+import type { OutgoingMail, OutgoingMessage } from 'switchboard/bot';
+import { isAddress } from './mail.ts';
+import { metadataName } from './postmark.ts';
+
+interface Sending {
+  id: string;
+  address: string;
+  provider: string;
+}
+
+const maxReferences = 20;
+
+/** Returns the mail that sends a message: an answer to the customer's last mail, in its thread. Throws for a customer without an address. */
+export function mailOf(message: OutgoingMessage, { id, address, provider }: Sending): OutgoingMail {
+  const { in_reply_to: parent, references, attachments, content } = message;
+  const to = parent?.mail?.reply_to ?? message.source_id;
+  if (!isAddress(to)) throw new TypeError(`${to} is not an address that mail can be sent to`);
+  return {
+    from: address,
+    to,
+    subject: subjectOf(message),
+    text: textOf(message, content),
+    message_id: id,
+    ...(parent ? { in_reply_to: parent.external_id } : {}),
+    // Some providers replace the id of a mail: by the last reference, answers and bounces still find the message.
+    references: [...new Set([...shortened([...(parent?.mail?.references ?? []), ...references]), id])],
+    headers: { ...byMachine(message), ...(provider === 'postmark' ? ofPostmark(message) : {}) },
+    attachments: attachments.map((file) => file.id),
+  };
+}
+
+function subjectOf({ in_reply_to: parent, content_attributes: attributes, content }: OutgoingMessage): string {
+  const { subject } = (attributes.mail ?? {}) as { subject?: unknown };
+  if (typeof subject === 'string' && subject.trim() !== '') return lineOf(subject);
+  const answered = lineOf(parent?.mail?.subject ?? '');
+  if (answered !== '') return /^(re|aw|sv|antw)\s?:/i.test(answered) ? answered : `Re: ${answered}`;
+  return lineOf(content).slice(0, 80) || 'Message';
+}
+
+function lineOf(text: string): string {
+  return text
+    .replace(/[\r\n\t]+/g, ' ')
+    .trim()
+    .slice(0, 500);
+}
+
+function textOf({ content_type: type, content_attributes: attributes }: OutgoingMessage, content: string): string {
+  if (type !== 'input_select' && type !== 'cards') return content;
+  const items = Array.isArray(attributes.items) ? (attributes.items as { title?: unknown }[]) : [];
+  const titles = items.flatMap(({ title }) => (typeof title === 'string' ? title : []));
+  return [content, '', ...titles.map((title, index) => `${index + 1}. ${title}`)].join('\n');
+}
+
+// A person's mail must not say so: other systems may answer it.
+function byMachine({ sender, in_reply_to: parent }: OutgoingMessage): Record<string, string> {
+  if (sender?.type === 'User' || sender?.type === 'user') return {};
+  return {
+    'auto-submitted': parent ? 'auto-replied' : 'auto-generated',
+    'x-auto-response-suppress': 'All',
+  };
+}
+
+function ofPostmark({ id }: OutgoingMessage): Record<string, string> {
+  return { 'x-pm-keepid': 'true', [`x-pm-metadata-${metadataName}`]: String(id) };
+}
+
+// The first and the last ones hold a thread together.
+function shortened(ids: readonly string[]): string[] {
+  const all = [...new Set(ids)];
+  const [first] = all;
+  return all.length <= maxReferences || first === undefined ? all : [first, ...all.slice(1 - maxReferences)];
+}
