@@ -50,7 +50,7 @@ describe('configuration', () => {
     );
     expect(config).to.include.all.keys(names);
     expect(config).to.include({ replayQueue: 20, uploadStallMs: 15_000 });
-    expect(names.length, 'an operator reads them all').to.be.at.most(87);
+    expect(names.length, 'an operator reads them all').to.be.at.most(88);
     expect(Object.isFrozen(config)).to.equal(true);
     expect(Object.isFrozen(config.outboundAllowCidrs)).to.equal(true);
   });

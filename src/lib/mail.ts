@@ -41,7 +41,7 @@ export class Mailer {
 
   constructor(options: MailerOptions) {
     this.#options = options;
-    this.#transport = options.smtpUrl === null ? null : openTransport(options.smtpUrl);
+    this.#transport = options.smtpUrl === null ? null : openTransport({ url: options.smtpUrl });
   }
 
   /** Whether there is a mail server. */
@@ -84,11 +84,15 @@ export class Mailer {
   }
 }
 
-function openTransport(url: string): Transporter {
+/** A way to a mail server. */
+export type Transport = Transporter;
+
+/** Returns a way to a mail server, with bounds for each step. It reads no file and no URL that a mail names. */
+export function openTransport(options: Record<string, unknown>): Transport {
   // The library is loaded only where there is a mail server.
   const { createTransport } = createRequire(import.meta.url)('nodemailer') as { createTransport: typeof Create };
   return createTransport({
-    url,
+    ...options,
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     dnsTimeout: connectMs,

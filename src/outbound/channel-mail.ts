@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { createTransport as Create, SendMailOptions, Transporter } from 'nodemailer';
+import { openTransport, type Transport } from '../lib/mail.ts';
 import type { OutboundGate } from '../lib/outbound-gate.ts';
 import type { AddressPolicy } from './addresses.ts';
 import type { HostResolver } from './host-resolver.ts';
@@ -39,8 +38,6 @@ interface ChannelMailOptions {
   resolver: HostResolver;
 }
 
-const connectMs = 10_000;
-const inactivityMs = 20_000;
 /** Codes of the library for settings that no later attempt would change. */
 const settingCodes = new Set(['EAUTH', 'ENOAUTH', 'ETLS', 'EOAUTH2']);
 
@@ -50,7 +47,7 @@ const settingCodes = new Set(['EAUTH', 'ENOAUTH', 'ETLS', 'EOAUTH2']);
  */
 export class ChannelMailer {
   readonly #options: ChannelMailOptions;
-  readonly #own: Transporter | null;
+  readonly #own: Transport | null;
 
   constructor(options: ChannelMailOptions) {
     this.#options = options;
@@ -76,14 +73,14 @@ export class ChannelMailer {
     this.#own?.close();
   }
 
-  #serviceFor(from: string): Transporter {
+  #serviceFor(from: string): Transport {
     const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
     if (this.#own && this.#options.domains.includes(domain)) return this.#own;
     throw new MailError('server', `The inbox has no mail server, and CHANNEL_MAIL_DOMAINS does not list ${domain}`);
   }
 
   // The connection goes to the address that was judged: a name could lead elsewhere a moment later.
-  async #openServer(text: string): Promise<Transporter> {
+  async #openServer(text: string): Promise<Transport> {
     const url = URL.parse(text);
     if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '')
       throw new MailError('server', 'The URL of the mail server must be like smtps://user:password@host:465');
@@ -112,7 +109,15 @@ export class ChannelMailer {
   }
 }
 
-function optionsOf({ from, to, files, references, headers, inReplyTo, ...mail }: ChannelMail): SendMailOptions {
+function optionsOf({
+  from,
+  to,
+  files,
+  references,
+  headers,
+  inReplyTo,
+  ...mail
+}: ChannelMail): Parameters<Transport['sendMail']>[0] {
   return {
     ...mail,
     from: { name: '', address: from },
@@ -136,18 +141,4 @@ function mailErrorOf(error: unknown): MailError {
     return new MailError('server', `The mail server does not accept the login: ${words}`);
   const isFinal = responseCode !== undefined && responseCode >= 500 && responseCode < 600;
   return new MailError(isFinal || code === 'EMESSAGE' ? 'refused' : 'failed', words);
-}
-
-function openTransport(options: Record<string, unknown>): Transporter {
-  // The library is loaded only where there is a mail server.
-  const { createTransport } = createRequire(import.meta.url)('nodemailer') as { createTransport: typeof Create };
-  return createTransport({
-    ...options,
-    connectionTimeout: connectMs,
-    greetingTimeout: connectMs,
-    dnsTimeout: connectMs,
-    socketTimeout: inactivityMs,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
 }

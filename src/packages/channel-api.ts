@@ -72,7 +72,7 @@ export interface IncomingMessage {
 export interface OutgoingMail {
   from: string;
   to: string;
-  /** One line. */
+  /** A single line. */
   subject: string;
   text: string;
   /** Ids with their angle brackets. A mail that is sent again has the same one. */

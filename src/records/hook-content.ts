@@ -1,7 +1,7 @@
 import type { Sql } from '../postgres/sql.ts';
 import { moment } from '../postgres/sql.ts';
 import { isTooDeep } from '../lib/text/json-depth.ts';
-import { emptyFiles } from './hook-files.ts';
+import { emptyFiles } from './embedded-files.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 
 /** A request as a run gets it, for `ctx.hook`. */

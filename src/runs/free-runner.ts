@@ -11,7 +11,7 @@ import { isHookRequestKept, noteConversations } from '../domain/upkeep/hook-subj
 import type { Action } from '../sandbox/run.ts';
 import { hasWaitedTooLong } from '../domain/hooks/patience.ts';
 import { system, transact, type Actor, type Transaction } from '../events/transaction.ts';
-import { HookFiles } from '../records/hook-files.ts';
+import { HookFiles } from '../records/embedded-files.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import type { ActingIn } from '../domain/conversations/of-place.ts';
 import { applyActions } from './apply-actions.ts';

@@ -1,6 +1,6 @@
 import type { Action, Permissions } from '../sandbox/run.ts';
 import { textWithSecrets, withSecrets } from '../sandbox/request-target.ts';
-import { readBase64, type HookFiles } from '../records/hook-files.ts';
+import { readBase64, type HookFiles } from '../records/embedded-files.ts';
 import type { Run } from './run.ts';
 
 type Incoming = Extract<Action, { type: 'incoming' }>;

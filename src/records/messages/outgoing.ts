@@ -12,7 +12,7 @@ export interface OutgoingMessage {
   thread: Thread;
 }
 
-/** What a message answers, by the ids that the other system knows. */
+/** Messages before one, by the ids that the other system knows. */
 interface Thread {
   /** The customer's last message before it; null without one. */
   inReplyTo: { externalId: string; mail: Record<string, unknown> | null } | null;
