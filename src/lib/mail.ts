@@ -84,11 +84,8 @@ export class Mailer {
   }
 }
 
-/** A way to a mail server. */
-export type Transport = Transporter;
-
 /** Returns a way to a mail server, with bounds for each step. It reads no file and no URL that a mail names. */
-export function openTransport(options: Record<string, unknown>): Transport {
+export function openTransport(options: Record<string, unknown>): Transporter {
   // The library is loaded only where there is a mail server.
   const { createTransport } = createRequire(import.meta.url)('nodemailer') as { createTransport: typeof Create };
   return createTransport({

@@ -1,4 +1,4 @@
-import { openTransport, type Transport } from '../lib/mail.ts';
+import { openTransport } from '../lib/mail.ts';
 import type { OutboundGate } from '../lib/outbound-gate.ts';
 import type { AddressPolicy } from './addresses.ts';
 import type { HostResolver } from './host-resolver.ts';
@@ -27,6 +27,8 @@ export class MailError extends Error {
     this.kind = kind;
   }
 }
+
+type Transport = ReturnType<typeof openTransport>;
 
 interface ChannelMailOptions {
   /** The server of the service; null without one. */
