@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Bench, Figure, Setting } from './bench.ts';
 import { articleSearch } from './paths/article-search.ts';
+import { automations } from './paths/automations.ts';
 import { botReply } from './paths/bot-reply.ts';
 import { conversationCreate } from './paths/conversation-create.ts';
 import { conversationList } from './paths/conversation-list.ts';
@@ -37,6 +38,7 @@ const benches: Bench[] = [
   hooks,
   pluginRun,
   waitingBots,
+  automations,
   hostilePlugins,
   installedPlugins,
   snoozes,

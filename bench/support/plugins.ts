@@ -6,16 +6,18 @@ import { call } from './service.ts';
 
 const pollMs = 2;
 
-/** Writes a folder of plugins: bodies of their handlers for a customer's message, by id. */
+/** Writes a folder of plugins, bots unless `kind` says otherwise: bodies of their handlers for a message, by id. */
 export async function writePlugins(
   folder: string,
   handlers: Readonly<Record<string, string>>,
   permissions: object,
+  kind: 'bot' | 'automation' = 'bot',
 ): Promise<void> {
   for (const [id, body] of Object.entries(handlers)) {
     const path = join(folder, id);
     await mkdir(path, { recursive: true });
-    const manifest = { id, name: id, version: '1.0.0', apiVersion: '1', main: 'bot.js', events: ['message_created'] };
+    const about = { id, name: id, version: '1.0.0', apiVersion: '1', kind };
+    const manifest = { ...about, main: 'bot.js', events: ['message_created'] };
     await writeFile(join(path, 'plugin.json'), JSON.stringify({ ...manifest, permissions }));
     await writeFile(join(path, 'bot.js'), `export default { on: { async message_created(ctx) { ${body} } } };`);
   }
