@@ -1832,7 +1832,7 @@ conversation_id?: Id
  */
 attachments?: ReplyFile[]
 })
-export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction | MuteAction | SlaAction | BotAction | IncomingAction | StatusAction | SentAction | RefusedAction | LaterAction)
+export type Action = (ReplyAction | NoteAction | HandoffAction | ResolveAction | SnoozeAction | OpenAction | AssignAction | LabelAction | PriorityAction | AttributesAction | ScheduleAction | MuteAction | SlaAction | BotAction | IncomingAction | StatusAction | SentAction | RefusedAction | LaterAction | WebhookAction)
 /**
  * What one bot run wants done, in order: at most 20 actions, at most 5 of them replies. All of it is applied in one transaction, or none.
  * 
@@ -2161,6 +2161,7 @@ export interface Schemas {
 "runtime/action.sla": SlaAction
 "runtime/action.snooze": SnoozeAction
 "runtime/action.status": StatusAction
+"runtime/action.webhook": WebhookAction
 "runtime/actions": ActionBatch
 "runtime/chat": Chat
 "runtime/contact-place": ContactPlace
@@ -6375,6 +6376,16 @@ message_id?: number
  * Why it failed; agents see it.
  */
 reason?: string
+}
+/**
+ * The URL to which the other system sends its requests, which a channel has looked up.
+ */
+export interface WebhookAction {
+type: "webhook"
+/**
+ * null: none is set.
+ */
+url: (string | null)
 }
 /**
  * What a bot asks a language model, by ctx.llm.chat.

@@ -37,6 +37,8 @@ const longFiles: Readonly<Record<string, string>> = {
 const besideTransactions: Readonly<Record<string, string>> = {
   'src/domain/upkeep/backlogs.ts': 'a sweep: each batch of deliveries or lanes is a transaction of its own',
   'src/domain/contacts/erasure.ts': 'a sweep: each batch of conversations is a transaction of its own',
+  'src/domain/channels/checks.ts':
+    'a sweep: the checks that are due are taken, and each is stored, by a statement of its own',
   'src/domain/hooks/settle.ts': 'a sweep: each page of requests is settled by a statement of its own',
   'src/domain/upkeep/hook-requests.ts': 'a sweep: each page of old requests goes by a statement of its own',
   'src/domain/upkeep/idempotency-keys.ts': 'a sweep: each batch of old answers goes in a transaction of its own',

@@ -9,7 +9,7 @@ interface Config {
 /** An answer of the Bot API. */
 interface Answer {
   ok: boolean;
-  result?: { message_id?: number; file_path?: string };
+  result?: { message_id?: number; file_path?: string; url?: string };
   description?: string;
   parameters?: { retry_after?: number };
 }
@@ -62,6 +62,12 @@ export default defineChannel<Config>({
     }
     return { external_id: externalId(message.source_id, last) };
   },
+
+  async check(ctx) {
+    const { status, answer } = await ask(ctx, 'getWebhookInfo');
+    if (answer.ok) return { webhook_url: answer.result?.url || null };
+    throw failureOf(ctx, status, answer);
+  },
 });
 
 async function sendPart(ctx: ChannelContext<Config>, chat: string, { method, fields }: Part): Promise<number> {
@@ -74,12 +80,15 @@ async function sendPart(ctx: ChannelContext<Config>, chat: string, { method, fie
 async function call(ctx: ChannelContext<Config>, method: Part['method'], content: Content): Promise<Answer> {
   const { status, answer } = await ask(ctx, method, content);
   if (answer.ok) return answer;
+  throw failureOf(ctx, status, answer);
+}
+
+function failureOf({ channel }: Pick<ChannelContext<Config>, 'channel'>, status: number, answer: Answer): Error {
   const reason = answer.description ?? `Telegram answered ${status}`;
-  if (status === 429) throw ctx.channel.later(reason, { seconds: answer.parameters?.retry_after ?? 1 });
+  if (status === 429) return channel.later(reason, { seconds: answer.parameters?.retry_after ?? 1 });
   // A token that is revoked: messages wait until the inbox has another one.
-  if (status === 401 || status === 404) throw new Error(`Telegram does not accept the bot token: ${reason}`);
-  if (status >= 400 && status < 500) throw ctx.channel.refused(reason);
-  throw ctx.channel.later(reason);
+  if (status === 401 || status === 404) return new Error(`Telegram does not accept the bot token: ${reason}`);
+  return status >= 400 && status < 500 ? channel.refused(reason) : channel.later(reason);
 }
 
 async function ask(

@@ -45,10 +45,14 @@ interface Retention {
   reportRetentionDays: number;
 }
 
-/** Starts work of other parts of the service: `retry` makes the deliveries that are due, `embed` embeds articles. */
+/**
+ * Starts work of other parts of the service: `retry` makes the deliveries that are due, `embed` embeds articles, `checkChannels` makes
+ * the checks of channels that are due.
+ */
 interface Looks {
   retry: () => void;
   embed: () => void;
+  checkChannels: () => void;
 }
 
 /** The object store of files, where there is one, from which nothing is deleted while the gate is held. */
@@ -60,12 +64,17 @@ interface Stores {
 /** The tasks of the alarm clock, and how often each runs. */
 export function alarmsOf(
   database: Database,
-  { retry, embed, objects = null, gate, ...retention }: Retention & Looks & Stores,
+  { retry, embed, checkChannels, objects = null, gate, ...retention }: Retention & Looks & Stores,
 ): Alarm[] {
   // Some have two alarms, and Agenda rings one anew that takes long: at once they would only get in each other's way.
   const wake = oneAtATime(() => wakeDueSnoozes(database));
   const call = oneAtATime(() => callScheduled(database));
   const check = oneAtATime(() => checkSla(database));
+  const doDue = (): Promise<void> => {
+    // Other systems may take long to answer, and nothing else waits for them.
+    checkChannels();
+    return doAll([wake(), call(), check()]);
+  };
   const discard = oneAtATime(async () => {
     if (gate.heldFor === null) await deleteDiscardedObjects(database, objects);
   });
@@ -74,7 +83,7 @@ export function alarmsOf(
     { name: 'call-scheduled', everyMs: null, ring: call },
     // Snoozes and scheduled calls have alarms at their moments; this one serves those whose alarm was lost. It is one for
     // many works, since each row of Agenda costs three statements whenever it rings.
-    { name: 'do-what-is-due', everyMs: sweepMs, ring: () => doAll([wake(), call(), check()]) },
+    { name: 'do-what-is-due', everyMs: sweepMs, ring: doDue },
     { name: 'finish-leftovers', everyMs: sweepMs, ring: () => finishLeftovers(database) },
     // A store that hangs holds up nothing else.
     { name: 'delete-objects', everyMs: discardMs, ring: discard },

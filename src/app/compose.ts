@@ -12,7 +12,9 @@ import type { HttpServer } from '../http/server/server.ts';
 import { AlarmClock } from '../jobs/alarm-clock.ts';
 import { countBotReplies } from '../records/messages/bot-replies.ts';
 import { findApprovedHosts } from '../domain/bots/tools/checks.ts';
+import { oneAtATime } from '../jobs/one-at-a-time.ts';
 import { BotRunner } from '../runs/bot-runner.ts';
+import { WebhookChecks } from '../runs/webhook-checks.ts';
 import { ChannelRunner } from '../runs/channel-runner.ts';
 import { FreeRunner } from '../runs/free-runner.ts';
 import { createBotCalls } from '../runs/call-as-bot.ts';
@@ -22,7 +24,7 @@ import { sendOutbound } from '../runs/doors/send.ts';
 import { fetchOutbound } from '../runs/fetched-file.ts';
 import { formFiles } from '../runs/form-files.ts';
 import { ReplyFileStore } from '../runs/reply-files.ts';
-import { runPortsOf } from '../runs/runner-options.ts';
+import { runPortsOf, type RunnerOptions } from '../runs/runner-options.ts';
 import { createTrials } from '../testing/trial.ts';
 import { WakeCalls, type WakeCall, type WakeCallOptions } from '../postgres/wake-calls.ts';
 import { alarmsOf, ringForRetries } from './alarms.ts';
@@ -63,11 +65,14 @@ export function compose(mechanisms: Mechanisms): Parts {
     gate: mechanisms.gate,
     retry: () => engine.poke(),
     embed: () => embedder.poke(),
+    checkChannels: () => void check().catch(warn),
   });
   const alarms = new AlarmClock({ databaseUrl: options.databaseUrl, clock, alarms: alarmed, failed: warn });
   const ring = (name: string, moment: Date) => void alarms.ringAt(name, moment).catch(warn);
   const metrics = new Metrics();
   const doors = doorsOf(mechanisms, { metrics, questions });
+  const checks = new WebhookChecks(runningOf(mechanisms, doors));
+  const check = oneAtATime(() => checks.run());
   const engine = createEngine(mechanisms, {
     metrics,
     doors,
@@ -206,6 +211,15 @@ function replyFilesOf(mechanisms: Mechanisms): ReplyFileStore {
   });
 }
 
+function runningOf(
+  { config, databases, plugins, sandbox, clock, random, log, secretBox }: Mechanisms,
+  doors: DoorPorts,
+): RunnerOptions {
+  const openSecret = (sealed: string) => secretBox.open(sealed);
+  const common = { database: databases.engine, plugins, sandbox, clock, random, log };
+  return { ...common, doors, openSecret, storageBytes: config.botStorageBytes };
+}
+
 /** The part of the deliveries in progress that automations, and channels, may have beside those of webhooks and bots. */
 const [automationShare, channelShare] = [0.25, 0.5];
 
@@ -213,13 +227,10 @@ function createEngine(
   mechanisms: Mechanisms,
   { retries, metrics, doors }: Pick<EngineOptions, 'retries'> & { metrics: Metrics; doors: DoorPorts },
 ): Engine {
-  const { config, databases, plugins, sandbox, clock, random, log, secretBox, outbound, warn, gate } = mechanisms;
+  const { config, databases, clock, random, log, secretBox, outbound, warn, gate } = mechanisms;
   const database = databases.engine;
   const { holdAttempts } = config;
-  const openSecret = (sealed: string) => secretBox.open(sealed);
-  const common = { database, plugins, sandbox, clock, random, log };
-  const files = replyFilesOf(mechanisms);
-  const running = { ...common, doors, openSecret, files, storageBytes: config.botStorageBytes };
+  const running = { ...runningOf(mechanisms, doors), files: replyFilesOf(mechanisms) };
   const runners = {
     botRunner: new BotRunner(running),
     freeRunner: new FreeRunner(running),

@@ -136,7 +136,8 @@ function calledOtherwise({ kind, hooks }: Manifest): string[] {
 
 function compareHandlers(manifest: Manifest, handlers: readonly string[]): string[] {
   const events: readonly string[] = [...manifest.events, ...calledOtherwise(manifest)];
-  const unheard = handlers.filter((name) => !events.includes(name));
+  const called = manifest.kind === 'channel' ? [...events, 'check'] : events;
+  const unheard = handlers.filter((name) => !called.includes(name));
   const unanswered = events.filter((name) => !handlers.includes(name));
   return [
     `handlers: ${handlers.join(', ') || 'none'}`,

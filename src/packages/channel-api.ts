@@ -147,4 +147,9 @@ export interface Channel<Config = JsonObject> {
   send(ctx: ChannelContext<Config>, message: OutgoingMessage): Promise<{ external_id: string }>;
   /** Called for requests to the hook `status` in place of `received`. */
   status?(ctx: ChannelContext<Config>, request: HookRequest): void | Promise<void>;
+  /**
+   * Called each hour: returns the URL to which the other system sends its requests, null when none is set. A URL that is no hook of the
+   * inbox, and an error, are shown in the inbox's health.
+   */
+  check?(ctx: ChannelContext<Config>): Promise<{ webhook_url: string | null }>;
 }

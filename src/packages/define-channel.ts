@@ -2,7 +2,7 @@
 import type { Channel, ChannelContext, OutgoingMessage } from './channel-api.ts';
 import type { HookRequest } from './hook-doors.ts';
 
-type EndType = 'sent' | 'refused' | 'later';
+type EndType = 'sent' | 'refused' | 'later' | 'webhook';
 type Ctx<Config> = ChannelContext<Config>;
 
 /** Handlers of a channel, as the service calls them. */
@@ -10,6 +10,7 @@ interface DefinedChannel<Config> {
   on: {
     hook_received(ctx: Ctx<Config> & { readonly hook: HookRequest }): Promise<void>;
     send(ctx: Ctx<Config> & { readonly message: OutgoingMessage }): Promise<void>;
+    check?(ctx: Ctx<Config>): Promise<void>;
   };
 }
 
@@ -18,8 +19,14 @@ interface DefinedChannel<Config> {
  * `export default defineChannel({ received(ctx, request) { … }, async send(ctx, message) { …; return { external_id }; } });`
  */
 export function defineChannel<Config = Record<string, unknown>>(channel: Channel<Config>): DefinedChannel<Config> {
+  const check = (ctx: Ctx<Config>): Promise<void> =>
+    ending(ctx, async () => {
+      const found = await channel.check?.(ctx);
+      endWith(ctx, 'webhook', { url: found?.webhook_url ?? null });
+    });
   return {
     on: {
+      ...(channel.check ? { check } : {}),
       hook_received: (ctx) =>
         ending(ctx, async () => {
           const { hook } = ctx;

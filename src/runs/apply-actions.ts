@@ -44,7 +44,7 @@ export function speaks(action: Action): boolean {
 }
 
 /** Actions of channels, which are applied by channel-actions.ts. */
-type ChannelAction = Extract<Action, { type: 'incoming' | 'status' | 'sent' | 'refused' | 'later' }>;
+type ChannelAction = Extract<Action, { type: 'incoming' | 'status' | 'sent' | 'refused' | 'later' | 'webhook' }>;
 type OwnAction = Exclude<Action, ChannelAction>;
 
 type Apply<Type extends OwnAction['type']> = (

@@ -13,6 +13,7 @@ import { system, transact, type Transaction } from '../events/transaction.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import { findMessage } from '../records/messages/message.ts';
 import { findOutgoing } from '../records/messages/outgoing.ts';
+import { reasonOf } from './run-error.ts';
 import type { Action } from '../sandbox/run.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
 import { tellQuarantine } from './quarantine-log.ts';
@@ -168,12 +169,6 @@ type GoodEnd = Extract<SendEnd, { type: 'sent' | 'continues' }>;
 
 function isGood(end: SendEnd): end is GoodEnd {
   return end.type === 'sent' || end.type === 'continues';
-}
-
-// Agents see no stack.
-function reasonOf(error: string): string {
-  const [line = ''] = error.split('\n');
-  return line.replace(/^(Uncaught )?Error: /, '') || 'The channel failed';
 }
 
 function outcomeOf(end: SendEnd): string {

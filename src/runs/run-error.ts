@@ -8,3 +8,9 @@ export function errorOfRun(text: string | undefined): BotRun['error'] {
   const at = text.search(firstFrame);
   return at === -1 ? { message: text, stack: null } : { message: text.slice(0, at), stack: text };
 }
+
+/** Returns the first line of a channel's error: agents see no stack. */
+export function reasonOf(error: string): string {
+  const [line = ''] = error.split('\n');
+  return line.replace(/^(Uncaught )?Error: /, '') || 'The channel failed';
+}

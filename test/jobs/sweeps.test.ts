@@ -103,6 +103,7 @@ describe('a sweep', () => {
       gate: openGate,
       retry: () => undefined,
       embed: () => undefined,
+      checkChannels: () => undefined,
     });
     const names = ['wake-snoozed', 'do-what-is-due', 'wake-snoozed', 'do-what-is-due'];
     const ring = () => Promise.all(names.map(async (name) => alarms.find((alarm) => alarm.name === name)?.ring()));

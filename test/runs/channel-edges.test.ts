@@ -147,6 +147,27 @@ describe('what goes wrong on channels', function () {
     expect((await messages(conversation))[3]!.attachments[0]!.file_name).to.equal('late.txt');
   });
 
+  it('notices that another system has taken the webhook, and that none is set', async () => {
+    const health = async () => (await app.get(`inboxes/${inbox}`)).body.channel.health;
+    const { url } = (await app.post('hooks', { name: 'New', inbox_id: inbox, handler: 'updates' })).body;
+    const checked = async (webhook: string, error: RegExp | null): Promise<void> => {
+      await telegram.setWebhook(token, { url: webhook, secret });
+      await app.query('UPDATE agent_bots SET checked_at = NULL');
+      await app.eventually(async () => {
+        const { state, last_error: last } = await health();
+        return error === null ? state === 'ok' : error.test(last);
+      });
+    };
+    await checked('https://thief.example/hooks/x', /^Another system has set its webhook \(thief\.example\)/);
+    // A message that arrives proves nothing about those of customers.
+    const [conversation] = await app.query<{ id: number }>(`SELECT id FROM conversations WHERE source_id = '72'`);
+    const said = await say(conversation!.id, 'Still sent');
+    await settled(conversation!.id, said.id, 'sent');
+    expect((await health()).state).to.equal('failing');
+    await checked('', /^No webhook is set/);
+    await checked(url, null);
+  });
+
   it('sends the longest message in parts without a failed attempt', async () => {
     const conversation = await begin(74);
     const said = await say(conversation, 'z'.repeat(100_000));

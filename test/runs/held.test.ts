@@ -119,6 +119,7 @@ describe('a service whose OUTBOUND is off', function () {
       gate,
       retry: () => undefined,
       embed: () => undefined,
+      checkChannels: () => undefined,
     });
     await alarms.find(({ name }) => name === 'delete-objects')?.ring();
     const refused = await store.remove('kept').catch((error: Error) => error.message);

@@ -115,6 +115,7 @@ describe('calls that bots schedule', function () {
       reportRetentionDays: 30,
       retry: () => undefined,
       embed: () => undefined,
+      checkChannels: () => undefined,
     });
     await alarms.find(({ name }) => name === 'do-what-is-due')?.ring();
     await house.runAfter(id, 1);

@@ -93,6 +93,8 @@ export async function updateChannel(
     ...(settings.config ? { config: settings.config, configFits: true } : {}),
     secrets: withSecrets(channel.secrets, settings.secrets),
     healthError: null,
+    checkError: null,
+    checkedAt: null,
   };
   const next = { config: settings.config ?? channel.config, secrets: changed.secrets };
   update(channel, { ...changed, channelKey: keyOf(manifest, { secretBox, ...next }) }, tx.now);

@@ -50,6 +50,8 @@ const AgentBotSchema = defineEntity({
     tokensPerDay: p.bigint('number').nullable(),
     healthError: p.text().nullable(),
     healthSince: p.datetime().nullable(),
+    checkError: p.text().nullable(),
+    checkedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p.datetime().defaultRaw('now()'),
   },

@@ -118,7 +118,7 @@ function actionsOf(now: number, ports: ContextPorts): Fields {
   };
 }
 
-// `defineChannel` turns what `send` answers or throws into the last three.
+// `defineChannel` turns what `send` and `check` answer, or throw, into calls of `end`.
 function channelOf({ queueAction }: ContextPorts): Fields {
   return freeze({
     incoming: (message: unknown) => queueAction('incoming', incomingOf(objectOf(message, 'ctx.channel.incoming'))),
@@ -127,7 +127,8 @@ function channelOf({ queueAction }: ContextPorts): Fields {
     later: (reason: unknown, options: unknown = {}) =>
       errorOf('later', reason, objectOf(options, 'ctx.channel.later') as Fields),
     end: (type: unknown, fields: unknown) => {
-      if (type !== 'sent' && type !== 'refused' && type !== 'later') throw new SafeTypeError('ctx.channel.end');
+      if (type !== 'sent' && type !== 'refused' && type !== 'later' && type !== 'webhook')
+        throw new SafeTypeError('ctx.channel.end');
       queueAction(type, objectOf(fields, 'ctx.channel.end'));
     },
   });

@@ -13,7 +13,7 @@ type Reply = Extract<Action, { type: 'reply' }>;
 type Incoming = Extract<Action, { type: 'incoming' }>;
 
 /** Actions of channels. */
-const ofChannels: ReadonlySet<Action['type']> = new Set(['incoming', 'status', 'sent', 'refused', 'later']);
+const ofChannels: ReadonlySet<Action['type']> = new Set(['incoming', 'status', 'sent', 'refused', 'later', 'webhook']);
 
 const actionSchemas = {
   reply: 'runtime/action.reply',
@@ -35,6 +35,7 @@ const actionSchemas = {
   sent: 'runtime/action.sent',
   refused: 'runtime/action.refused',
   later: 'runtime/action.later',
+  webhook: 'runtime/action.webhook',
 } as const satisfies Record<Action['type'], string>;
 
 /**

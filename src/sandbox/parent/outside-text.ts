@@ -4,7 +4,7 @@ import { storableText } from '../../lib/text/storable.ts';
 type Fields = Record<string, unknown>;
 
 /** Characters that the schemas of the actions allow. */
-const most = { content: 20_000, name: 255, reason: 1_000 };
+const most = { content: 20_000, name: 255, reason: 1_000, url: 2_048 };
 
 /**
  * Returns the actions with the texts that come from another system made storable, and as short as their schemas ask: a customer's
@@ -27,6 +27,7 @@ const changes = new Map<string, (action: Fields) => Fields>([
   ['sent', withIds],
   ['refused', reasonOnly],
   ['later', reasonOnly],
+  ['webhook', ({ url, ...rest }) => ({ ...rest, url: textIn(url, most.url) })],
 ]);
 
 function incoming({ name: given, attachments, content, ...rest }: Fields): Fields {

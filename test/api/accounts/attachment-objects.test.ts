@@ -187,7 +187,7 @@ describe('attachments in an object store', function () {
     const other = await TestApp.start({ engine: false, databaseUrl: app.databaseUrl, log, clock });
     try {
       const days = { retentionDays: 30, runRetentionDays: 30, reportRetentionDays: 30 };
-      const looks = { retry: () => undefined, embed: () => undefined };
+      const looks = { retry: () => undefined, embed: () => undefined, checkChannels: () => undefined };
       const alarms = alarmsOf(other.app.database, { ...days, ...looks, objects, gate: openGate });
       const ring = (name: string) => alarms.find((alarm) => alarm.name === name)!.ring();
       await app.query(`INSERT INTO discarded_objects (object_key) VALUES ('a'), ('b'), ('c')`);

@@ -6,7 +6,7 @@ type Health = Shape<'resources/agent-bot'>['health'];
 
 /**
  * Why a bot cannot answer as it is meant to, and since when; the gravest reason first. `healthError` is what its runs show, or
- * its record.
+ * its record; `checkError` is what the last check of a channel has found.
  */
 export function presentHealth(bot: AgentBot, healthError = bot.healthError ?? null): Health {
   const { healthSince, quarantinedAt, quarantineReason, failingSince } = bot;
@@ -14,7 +14,8 @@ export function presentHealth(bot: AgentBot, healthError = bot.healthError ?? nu
   if (bot.pluginObstacle) return failing(obstacles[bot.pluginObstacle], null);
   if (!bot.configFits) return failing('Invalid settings for the running plugin version', null);
   if (quarantinedAt) return failing(`It failed several times running: ${quarantineReason ?? ''}`, quarantinedAt);
-  if (healthError) return failing(healthError, bot.healthError ? healthSince : null);
+  const error = [bot.checkError, healthError].find(Boolean);
+  if (error) return failing(error, bot.healthError ? healthSince : null);
   if (failingSince) return failing('Its server does not accept its events', failingSince);
   return { state: 'ok', last_error: null, since: unixSecondsOrNull(healthSince ?? null) };
 }

@@ -1,10 +1,12 @@
 /**
  * Channels: an inbox may belong to a plugin that connects it with another system (`channel_id`, a row of agent_bots). Messages are
  * known there by external ids, each once in an inbox; one that is sent waits (`pending`) until the other system has it.
+ * `check_error` is why requests of the other system do not arrive, as the last check of the channel (`checked_at`) has found.
  * `channel_key` is a hash of the setting or secret that no two channels of a plugin share, such as a bot's token.
  */
 export const channels = `
-  ALTER TABLE agent_bots ADD channel_key bytea;
+  ALTER TABLE agent_bots ADD channel_key bytea, ADD check_error text, ADD checked_at timestamptz;
+  CREATE INDEX agent_bots_channel_checks ON agent_bots (checked_at NULLS FIRST) WHERE kind = 'channel';
   CREATE UNIQUE INDEX agent_bots_channel_key ON agent_bots (plugin_id, channel_key) WHERE channel_key IS NOT NULL;
   ALTER TABLE inboxes
     ADD channel_id bigint REFERENCES agent_bots,
