@@ -8,6 +8,7 @@ import type { Bench, Figure, Setting } from './bench.ts';
 import { articleSearch } from './paths/article-search.ts';
 import { automations } from './paths/automations.ts';
 import { botReply } from './paths/bot-reply.ts';
+import { channelSends } from './paths/channel-sends.ts';
 import { conversationCreate } from './paths/conversation-create.ts';
 import { conversationList } from './paths/conversation-list.ts';
 import { deliveries } from './paths/deliveries.ts';
@@ -33,6 +34,7 @@ const benches: Bench[] = [
   messageCreate,
   conversationCreate,
   deliveries,
+  channelSends,
   recovery,
   botReply,
   hooks,
