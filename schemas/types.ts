@@ -1897,6 +1897,7 @@ export interface Schemas {
 "requests/article.update": UpdateArticle
 "requests/attribute-definition.create": CreateCustomAttributeDefinition
 "requests/attribute-definition.update": UpdateCustomAttributeDefinition
+"requests/audit-log.query": AuditLogQuery
 "requests/automation.create": CreateAutomation
 "requests/automation.dry-run": DryRunAutomation
 "requests/automation.update": UpdateAutomation
@@ -2018,6 +2019,8 @@ export interface Schemas {
 "resources/article": Article
 "resources/attribute-definition-list": CustomAttributeDefinitionList
 "resources/attribute-definition": CustomAttributeDefinition
+"resources/audit-entry-list": AuditLog
+"resources/audit-entry": AuditEntry
 "resources/automation-dry-run": AutomationDryRun
 "resources/automation-list": AutomationList
 "resources/automation": Automation
@@ -2810,6 +2813,36 @@ attribute_display_type?: AttributeDisplayType
  * @maxItems 100
  */
 attribute_values?: string[]
+[k: string]: unknown
+}
+/**
+ * Which entries, and where to go on.
+ */
+export interface AuditLogQuery {
+/**
+ * Entries with this action alone.
+ */
+action?: string
+/**
+ * Acts of this agent or bot alone.
+ */
+actor_id?: Id
+/**
+ * Acts on this kind of record, such as `webhook`, or on one record, such as `webhook:5`.
+ */
+target?: string
+/**
+ * Entries of this moment or later.
+ */
+since?: UnixTime
+/**
+ * Entries before this moment.
+ */
+until?: UnixTime
+/**
+ * The `next_cursor` of an earlier answer of the same list, to go on behind it.
+ */
+cursor?: string
 [k: string]: unknown
 }
 /**
@@ -4692,6 +4725,66 @@ payload: CustomAttributeDefinition[]
 meta: PageMeta
 }
 /**
+ * Entries, newest first.
+ */
+export interface AuditLog {
+payload: AuditEntry[]
+meta: CursorMeta
+}
+/**
+ * Who did what, on what, and what changed.
+ */
+export interface AuditEntry {
+id: Id
+at: UnixTime
+/**
+ * Who did it: a person, in an account by the agent's id; a bot; the operator, by a command on the server; or the service itself.
+ */
+actor: {
+type: ("user" | "agent_bot" | "operator" | "system")
+id: NullableId
+name: (string | null)
+}
+/**
+ * `NOUN.created`, `NOUN.updated`, `NOUN.deleted`, or another verb, such as `secret.rotated` and `sign_in.failed`.
+ */
+action: string
+/**
+ * The record that was acted on; null where there is none.
+ */
+target: ({
+type: string
+/**
+ * A number; the name of a plugin.
+ */
+id: (number | string)
+} | null)
+/**
+ * By field: the value before and after. Secrets are not recorded, and long values are cut.
+ */
+changes: {
+/**
+ * @minItems 2
+ * @maxItems 2
+ */
+[k: string]: unknown[]
+}
+/**
+ * The network address of the caller; null for commands and the service.
+ */
+address: (string | null)
+/**
+ * The `x-request-id` of the request; null for commands and the service.
+ */
+request_id: (string | null)
+}
+export interface CursorMeta {
+/**
+ * With it, as `cursor`, the same list goes on; null at its end.
+ */
+next_cursor: (string | null)
+}
+/**
  * The actions that an automation would have taken for the latest events.
  */
 export interface AutomationDryRun {
@@ -5210,12 +5303,6 @@ created_at: UnixTime
 export interface DeliveryList {
 payload: Delivery[]
 meta: CursorMeta
-}
-export interface CursorMeta {
-/**
- * With it, as `cursor`, the same list goes on; null at its end.
- */
-next_cursor: (string | null)
 }
 /**
  * Success with nothing to tell.
@@ -6996,7 +7083,7 @@ export interface Settings {
   readonly retentionDays: number;
   /** Number of days for which records of bot runs are kept, with the code that ran; at most RETENTION_DAYS, as a run goes with its event. */
   readonly runRetentionDays: number;
-  /** Number of days for which the hourly figures of reports are kept; they stay when events and deliveries are deleted. */
+  /** Number of days for which the hourly figures of reports and the entries of the audit log are kept; they stay when events and deliveries are deleted. */
   readonly reportRetentionDays: number;
   /** Server that sends mail such as invitations, `smtps://user:password@host:port`. */
   readonly smtpUrl: string | null;

@@ -16,6 +16,7 @@ import { conversationBulkActionRoutes } from './accounts/conversations/bulk-acti
 import { conversationRoutes } from './accounts/conversations/conversations.ts';
 import { endpointRoutes } from './accounts/deliveries/endpoint-verbs.ts';
 import { eventRoutes } from './accounts/deliveries/events.ts';
+import { auditLogRoutes } from './accounts/audit-log.ts';
 import { automationRoutes } from './accounts/bots/automations.ts';
 import { bulkActionRoutes } from './accounts/deliveries/bulk-actions.ts';
 import { deliveryRoutes } from './accounts/deliveries/deliveries.ts';
@@ -26,6 +27,7 @@ import { labelRoutes } from './accounts/labels.ts';
 import { messageRoutes } from './accounts/conversations/messages.ts';
 import { openapiRoutes } from './service/openapi.ts';
 import { participationRoutes } from './accounts/conversations/participation.ts';
+import { platformAuditLogRoutes } from './platform/audit-log.ts';
 import { platformAccountRoutes } from './platform/accounts.ts';
 import { platformBotRoutes } from './platform/bots.ts';
 import { platformLedgerRoutes } from './platform/ledger.ts';
@@ -82,6 +84,7 @@ export const routes: readonly Route[] = [
   ...hookRoutes,
   ...webhookRoutes,
   ...eventRoutes,
+  ...auditLogRoutes,
   ...accountRoutes,
   ...bulkActionRoutes,
   ...deliveryRoutes,
@@ -98,6 +101,7 @@ export const routes: readonly Route[] = [
   ...platformBotRoutes,
   ...platformPluginRoutes,
   ...platformLedgerRoutes,
+  ...platformAuditLogRoutes,
   ...widgetRoutes,
   ...clientRoutes,
   ...healthRoutes,

@@ -1,4 +1,5 @@
 import type { Database } from '../postgres/database.ts';
+import { chainAuditLog, deleteOldAuditEntries } from '../domain/audit/chain.ts';
 import { deleteUnsentFiles } from '../domain/upkeep/unsent-files.ts';
 import { finishBacklogs } from '../domain/upkeep/backlogs.ts';
 import { deleteDiscardedObjects } from '../domain/upkeep/discarded-objects.ts';
@@ -112,6 +113,7 @@ function finishLeftovers(database: Database): Promise<void> {
     sendDigests,
     eraseExcessAnswers,
     settleHookRequests,
+    chainAuditLog,
     ...counts,
   ];
   return doAll(works.map((work) => work(database)));
@@ -131,6 +133,7 @@ function deleteOldRows(database: Database, retention: Retention): Promise<void> 
     deleteOldEvents(database, retentionDays),
     deleteOldRuns(database, runRetentionDays),
     deleteOldCounts(database, reportRetentionDays),
+    deleteOldAuditEntries(database, reportRetentionDays),
     ...works.map((work) => work(database)),
   ]);
 }

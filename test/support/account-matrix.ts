@@ -84,6 +84,7 @@ export const accountMatrix = `
   DELETE custom_filters/:id                                       200  404 404  404 403 403   404  404  404   401  401  401 401
   POST   bulk_actions                                             200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    bulk_actions/:id                                         200  404 404  404 403 403   404  404  404   401  401  401 401
+  GET    audit_log                                                200  403 403  403 403 403   404  404  404   401  401  401 401
   GET    hooks                                                    200  200 200  200 403 403   404  404  404   401  401  401 401
   GET    hooks/:id                                                200  200 200  200 403 403   404  404  404   401  401  401 401
   POST   hooks                                                    201  403 403  403 403 403   404  404  404   401  401  401 401
@@ -156,6 +157,7 @@ export const accountMatrix = `
   POST   /platform/api/v1/agent_bots/:id/reset_secret             403  403 403  403 403 403   403  403  200   401  401  401 401
   POST   /platform/api/v1/agent_bots/:id/release                  403  403 403  403 403 403   403  403  200   401  401  401 401
   DELETE /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
+  GET    /platform/api/v1/audit_log                               403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/ledger                                  403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401

@@ -129,6 +129,7 @@ export const accountOperations: Record<string, Prepare> = {
   'POST bulk_actions': async ({ maker, inbox }) => ({
     body: { type: 'Conversation', ids: [await maker.conversation(inbox)], fields: { status: 'resolved' } },
   }),
+  'GET audit_log': nothing,
   'GET hooks': nothing,
   'GET hooks/:id': ({ hook }) => ({ at: { id: hook } }),
   'POST hooks': async ({ maker }) => ({

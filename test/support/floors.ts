@@ -26,7 +26,7 @@ const innerFloors: Readonly<Record<string, Floors>> = {
   deliveries: [['core'], ['lanes'], ['copies'], ['log']],
   domain: [
     ['upkeep', 'plugins', 'changes.ts', 'signing-secrets.ts'],
-    ['small-rows.ts', 'attachments'],
+    ['small-rows.ts', 'attachments', 'audit'],
     ['conversations'],
     ['articles', 'bots', 'contacts', 'hooks', 'labels', 'people', '*.ts'],
     ['inboxes', 'widget', 'endpoints', 'channels'],

@@ -66,6 +66,7 @@ const personRows = /\b(?:FROM|JOIN|INTO|UPDATE|USING|ONLY)\s+"?users\b/i;
 /** Files that may read or change persons; all others know seats, which belong to an account. */
 export const personReaders: Readonly<Record<string, string>> = {
   'src/records/entities.ts': 'lists every entity',
+  'src/domain/audit/acts.ts': 'tells of a sign-in in each account that the person works in',
   'src/domain/people/users.ts': 'makes persons: at the first start, and when an invitation is accepted',
   'src/domain/people/identity.ts': 'finds the person of an access token',
   'src/domain/people/seats.ts': 'lets a person sit in a seat',

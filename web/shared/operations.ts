@@ -48,6 +48,7 @@ export interface Operations {
   'GET /platform/api/v1/accounts/:id/account_users': { reply: 'resources/account-user-list' };
   'GET /platform/api/v1/agent_bots': { query: 'requests/page.query'; reply: 'resources/agent-bot-list' };
   'GET /platform/api/v1/agent_bots/:id': { reply: 'resources/agent-bot' };
+  'GET /platform/api/v1/audit_log': { query: 'requests/audit-log.query'; reply: 'resources/audit-entry-list' };
   'GET /platform/api/v1/ledger': { query: 'requests/ledger.query'; reply: 'resources/ledger' };
   'GET /platform/api/v1/plugins': { query: 'requests/page.query'; reply: 'resources/plugin-list' };
   'GET /platform/api/v1/plugins/:plugin': { reply: 'resources/plugin' };
@@ -76,6 +77,7 @@ export interface Operations {
   'GET articles': { query: 'requests/article.list.query'; reply: 'resources/article-list' };
   'GET articles/:id': { reply: 'resources/article' };
   'GET articles/search': { query: 'requests/article.search.query'; reply: 'resources/article-search' };
+  'GET audit_log': { query: 'requests/audit-log.query'; reply: 'resources/audit-entry-list' };
   'GET automations': { query: 'requests/page.query'; reply: 'resources/automation-list' };
   'GET automations/:id': { reply: 'resources/automation' };
   'GET bulk_actions/:id': { reply: 'resources/conversation-bulk-action' };

@@ -65,6 +65,7 @@ const importRoute = doors.account(
     upload: 'articles',
     reply: 'resources/article-import',
     role: 'administrator',
+    audit: { action: 'article.imported', target: { type: 'article' } },
     inBatches: true,
     description:
       'An article with the URL or path of one that is there changes it. Lines that cannot be read are told, and the others imported.',

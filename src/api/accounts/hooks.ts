@@ -132,6 +132,7 @@ export const hookRoutes = [
       body: 'requests/hook.rotate',
       reply: 'resources/hook',
       role: 'administrator',
+      audit: { action: 'secret.rotated' },
       errors: [409],
       description:
         'The URL before serves too for a day, or `overlap_seconds`. Refused (409) when ten URLs serve already.',
@@ -161,6 +162,7 @@ export const hookRoutes = [
     {
       reply: 'resources/hook-request',
       role: 'administrator',
+      audit: { action: 'hook_request.resent' },
       errors: [409],
       description: 'The plugin gets the same request once more. Refused (409) for a request that was not accepted.',
     },

@@ -212,6 +212,7 @@ export const inboxRoutes = [
     {
       reply: 'resources/inbox-with-identity-secret',
       role: 'administrator',
+      audit: { action: 'secret.rotated' },
       description: 'The secret is answered this once. For 24 hours `identifier_hash` by the one before counts too.',
     },
     async ({ sql, services, actor, params, transact }) => {

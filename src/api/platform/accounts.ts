@@ -79,7 +79,13 @@ export const platformAccountRoutes = [
   ),
   doors.platform(
     ['POST', members, 'Create an account user'],
-    { body: 'requests/account-user.create', reply: 'resources/account-user', role: 'platform', status: 201 },
+    {
+      body: 'requests/account-user.create',
+      reply: 'resources/account-user',
+      role: 'platform',
+      audit: { action: 'account_user.created' },
+      status: 201,
+    },
     async ({ sql, params, body, transact }) => {
       const { id, name } = await readAccount(sql, params.id);
       const membership = { personId: body.user_id, role: body.role };
@@ -92,6 +98,7 @@ export const platformAccountRoutes = [
       body: 'requests/account-user.delete',
       reply: 'resources/empty',
       role: 'platform',
+      audit: { action: 'account_user.deleted' },
       description: 'Who has no account left loses every access token.',
     },
     async ({ sql, params, body, transact }) => {

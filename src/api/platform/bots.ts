@@ -67,7 +67,7 @@ export const platformBotRoutes = [
   ),
   doors.platform(
     ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
-    { reply: 'resources/agent-bot-with-secrets', role: 'platform' },
+    { reply: 'resources/agent-bot-with-secrets', role: 'platform', audit: { action: 'token.reset' } },
     async ({ sql, services, params, transact }) => {
       const token = newToken('bot', services.random);
       const bot = await transact((tx) => resetBotToken(tx, params.id, token));
@@ -79,6 +79,7 @@ export const platformBotRoutes = [
     {
       reply: 'resources/agent-bot-with-secrets',
       role: 'platform',
+      audit: { action: 'secret.rotated' },
       errors: [409],
       description:
         'For 24 hours deliveries are signed with the new secret and with the one before. Refused (409) when ten secrets sign already.',
@@ -92,7 +93,12 @@ export const platformBotRoutes = [
   ),
   doors.platform(
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
-    { reply: 'resources/agent-bot', role: 'platform', description: releaseDescription },
+    {
+      reply: 'resources/agent-bot',
+      role: 'platform',
+      audit: { action: 'agent_bot.released' },
+      description: releaseDescription,
+    },
     async ({ sql, params, transact }) => present(sql, await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.platform(

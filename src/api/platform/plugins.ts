@@ -48,6 +48,7 @@ export const platformPluginRoutes = [
       upload: 'plugin',
       reply: 'resources/plugin',
       role: 'platform',
+      audit: { action: 'plugin.installed' },
       status: 201,
       unchanged: true,
       errors: [409],
@@ -71,7 +72,13 @@ export const platformPluginRoutes = [
   ),
   doors.platform(
     ['PATCH', one, 'Update a plugin'],
-    { body: 'requests/plugin.update', reply: 'resources/plugin', role: 'platform', errors: [409] },
+    {
+      body: 'requests/plugin.update',
+      reply: 'resources/plugin',
+      role: 'platform',
+      errors: [409],
+      audit: { where: { version: 'plugin.rolled_back' } },
+    },
     {
       prepare: ({ params: { plugin: id }, body: { version }, read }) => read((sql) => judgePlugin(sql, id, version)),
       handle: async ({ services, sql, params: { plugin: id }, body: { enabled, version }, transact }, judged) => {
@@ -112,6 +119,7 @@ export const platformPluginRoutes = [
       body: 'requests/plugin.approve',
       reply: 'resources/plugin',
       role: 'platform',
+      audit: { action: 'plugin.approved' },
       errors: [409],
       description:
         'Refused (409) unless exactly this version with this hash is waiting. Bots whose settings it refuses do not answer until they get others; people get their conversations.',
@@ -131,6 +139,7 @@ export const platformPluginRoutes = [
       body: 'requests/plugin.approve',
       reply: 'resources/plugin',
       role: 'platform',
+      audit: { action: 'plugin.rejected' },
       errors: [409],
       description:
         'It waits for approval no longer and stays installed; the version that runs goes on. Refused (409) unless exactly this version with this hash is waiting.',
@@ -140,7 +149,7 @@ export const platformPluginRoutes = [
   ),
   doors.platform(
     ['POST', `${one}/enable`, 'Enable a plugin'],
-    { reply: 'resources/plugin', role: 'platform' },
+    { reply: 'resources/plugin', role: 'platform', audit: { action: 'plugin.enabled' } },
     {
       prepare: ({ params, read }) => read((sql) => judgePlugin(sql, params.plugin)),
       handle: ({ params, transact }, judged) =>
@@ -152,6 +161,7 @@ export const platformPluginRoutes = [
     {
       reply: 'resources/plugin',
       role: 'platform',
+      audit: { action: 'plugin.disabled' },
       description: 'Its bots do not answer any more; people get their conversations.',
     },
     {

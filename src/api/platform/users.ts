@@ -66,6 +66,7 @@ export const platformUserRoutes = [
     {
       reply: 'resources/platform-user-with-token',
       role: 'platform',
+      audit: { action: 'token.reset' },
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
     async ({ services, sql, params, transact }) => {

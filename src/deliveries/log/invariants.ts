@@ -1,3 +1,4 @@
+import { audited } from './audit-invariant.ts';
 import { claimableLanes } from '../lanes/claimable.ts';
 import { isRecent, type Invariant } from './invariant.ts';
 import { announced, counts, placed, woken } from './record-invariants.ts';
@@ -200,4 +201,5 @@ export const invariants: readonly Invariant[] = [
   placed,
   announced,
   cancelled,
+  audited,
 ];

@@ -1,3 +1,4 @@
+import { noOrigin, recordActOfPerson } from '../audit/acts.ts';
 import { countRows, createRow, deleteRows, findRow } from '../small-rows.ts';
 import { AccessToken } from '../../records/access-token.ts';
 import { Account } from '../../records/account.ts';
@@ -133,6 +134,8 @@ export async function replaceLostToken(
   await lockPerson(sql, userId);
   if (revoke) await deleteRows(sql, AccessToken, { userId });
   await grantToken(sql, userId, token, now);
+  const changes = revoke ? { revoked: [null, 'all earlier tokens'] as const } : {};
+  await recordActOfPerson(sql, { userId, action: 'token.created', changes, origin: noOrigin, by: 'operator' }, now);
 }
 
 /** Locks a person's row until the transaction ends: who revokes tokens does not miss those that are granted meanwhile. */

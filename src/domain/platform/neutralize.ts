@@ -1,4 +1,5 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
+import { noOrigin, recordAct } from '../audit/acts.ts';
 import { adoptHome, type SendingSettings } from './home.ts';
 
 /** How many endpoints were paused. */
@@ -35,6 +36,10 @@ export async function neutralize(
 ): Promise<Neutralized> {
   const counts = { webhooks: await pauseAll(tx, webhooks, makeSecret), bots: await pauseAll(tx, servers, makeSecret) };
   await adoptHome(tx.sql, settings);
+  const changes = { paused_webhooks: [null, counts.webhooks], paused_bots: [null, counts.bots] } as const;
+  const actor = { type: 'operator', id: null, name: null } as const;
+  const act = { actor, action: 'installation.neutralized', target: null, changes, origin: noOrigin };
+  await recordAct(tx.sql, null, act, tx.now);
   return counts;
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { checkIfMatch, entityTag } from './entity-tag.ts';
 import type { AnyCall } from '../route/call.ts';
-import { readQuery } from '../route/body/read-request.ts';
+import { answerOf, paramsFor } from '../route/read-record.ts';
 import type { RecordRoute } from '../route/record-route.ts';
 import { factsOf, type Caller } from '../route/admission/roles.ts';
 
@@ -16,17 +16,13 @@ function callerOf(call: AnyCall): Caller | null {
   return 'principal' in call ? { ...call.principal, role: null } : null;
 }
 
-async function presentTag(call: AnyCall, record: RecordRoute): Promise<string> {
-  const { route, parameters } = record;
-  const params = Object.fromEntries(Array.from(parameters, ([name, own]) => [name, call.params[own] ?? '']));
-  const query = route.contract.query ? readQuery('', route.contract.query) : undefined;
-  return entityTag(JSON.stringify(await route.steps.handle({ ...call, params, query, body: undefined }, undefined)));
-}
-
 /** Checks that the record which the call acts on is in the state that `header` names. Errors: 412, 404, 403. */
 export async function requireMatch(header: string, call: AnyCall, record: RecordRoute | null): Promise<void> {
   const caller = callerOf(call);
   // A caller who may not read the record must not learn its state from the 412.
   const readable = record && caller && factsOf(record.route.contract.role).admits(caller);
-  checkIfMatch(header, readable ? await presentTag(call, record) : null);
+  checkIfMatch(
+    header,
+    readable ? entityTag(JSON.stringify(await answerOf(record.route, call, paramsFor(record, call)))) : null,
+  );
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../postgres/sql.ts';
+import type { Origin } from '../../domain/audit/acts.ts';
 import type { Identity, Principal } from '../../domain/people/identity.ts';
 import type { AttachmentStore } from '../../domain/attachments/store.ts';
 import type { ReadMeaning } from '../../domain/articles/embeddings/questions.ts';
@@ -117,6 +118,8 @@ interface OpenedCall {
   sql: Sql;
   /** The business time for work outside of `transact`. */
   now: Date;
+  /** Where the request came from, for the audit log. */
+  origin: Origin;
 }
 
 /** A call in an account, by one of its agents or bots. */

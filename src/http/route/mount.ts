@@ -6,7 +6,9 @@ import { ApiError, tooLarge } from '../../errors.ts';
 import { transact, type Transact } from '../../events/transaction.ts';
 import { assertShape } from '../../schemas.ts';
 import { admit, type AdmissionOptions } from './admission/admit.ts';
-import type { Admitted, AnyCall, InAccount } from './call.ts';
+import type { Admitted, AnyCall } from './call.ts';
+import { performAudited } from './audit.ts';
+import { auditOf, type Audited } from './audited.ts';
 import { entityTag, isUnchanged } from '../conditional/entity-tag.ts';
 import { findAnswer, onlyOnce, readKeyedRequest, type Answer } from '../conditional/idempotency.ts';
 import { pagePolicy } from './page-policy.ts';
@@ -14,7 +16,8 @@ import { readIfMatch, requireMatch } from '../conditional/if-match.ts';
 import { pageLinks } from './link-header.ts';
 import { answerProven } from './admission/proof.ts';
 import { isIdParameter, parameterNames } from './record-route.ts';
-import { inAccount, inOneTransaction } from './one-transaction.ts';
+import { inFirstBatch } from './first-batch.ts';
+import { inOneTransaction } from './one-transaction.ts';
 import type { Arrivals } from '../server/limits/arrivals.ts';
 import { addressKey, type RateLimit } from '../server/limits/rate-limit.ts';
 import { readCheckedBody, readQuery, type BodyLimits } from './body/read-request.ts';
@@ -44,6 +47,7 @@ export interface MountOptions extends AdmissionOptions {
 interface Served {
   route: Route;
   traits: Traits;
+  audited: Audited | null;
   options: MountOptions;
 }
 
@@ -61,7 +65,7 @@ export function layerName({ method, path }: Route): string {
 export function mount(routes: readonly Route[], options: MountOptions): Router {
   const router = new KoaRouter({ sensitive: true });
   for (const route of routes.toSorted(bySpecificity)) {
-    const served: Served = { route, traits: traitsOf(route, routes), options };
+    const served: Served = { route, traits: traitsOf(route, routes), audited: auditOf(route, routes), options };
     const layer = { name: layerName(route), sensitive: true };
     router.register(route.path, methodsOf(route), [(ctx: Context) => serveChecked(ctx, served)], layer);
   }
@@ -203,23 +207,34 @@ function partiesOf(ctx: Context, call: AnyCall, { route, options: { gate } }: Se
   return gate.ofCaller('principal' in call ? `token ${call.principal.tokenId}` : `address ${addressKey(ctx)}`);
 }
 
-// With a key or a condition the whole handler is one transaction: the key's row commits together with what the request
-// changed, and the condition holds until the commit.
+// With a key, a condition or an entry of the audit log the whole handler is one transaction: the key's row and the entry commit
+// together with what the request changed, and the condition holds until the commit.
 async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: Served): Promise<Answer> {
   const { database, services } = served.options;
   const ifMatch = readIfMatch(ctx);
   const request = keyedRequest(ctx, call, served.route);
-  if (ifMatch === null && !request) return handle(ctx, { call, prepared }, served);
-  if (ifMatch !== null && !request && served.route.contract.inBatches && 'account' in call) {
-    return handle(ctx, { call: checkedFirst(ifMatch, call, served), prepared }, served);
+  if (ifMatch === null && !request && !served.audited) return handle(ctx, { call, prepared }, served);
+  if (!request && served.route.contract.inBatches && 'account' in call) {
+    const beginning = { ifMatch, record: served.traits.record, audited: served.audited };
+    return handle(ctx, { call: inFirstBatch(beginning, call, database), prepared }, served);
   }
   const view = ifMatch === null ? 'moving' : 'frozen';
   return inOneTransaction(database, { call, view }, async (held) => {
     const run = async () => {
       if (ifMatch !== null) await requireMatch(ifMatch, held, served.traits.record);
-      return handle(ctx, { call: held, prepared }, served);
+      return handleAudited(ctx, { call: held, prepared }, served);
     };
     return request ? onlyOnce({ request, box: services.secretBox, sql: held.sql, now: held.now }, run) : run();
+  });
+}
+
+function handleAudited(ctx: Context, one: { call: AnyCall; prepared: unknown }, served: Served): Promise<Answer> {
+  const { audited, route } = served;
+  if (!audited) return handle(ctx, one, served);
+  return performAudited(audited, one.call, async () => {
+    const made = await handle(ctx, one, served);
+    const isDone = route.contract.unchanged !== true || made.status === route.contract.status;
+    return { result: made, reply: isDone ? JSON.parse(made.body) : null, isDone };
   });
 }
 
@@ -246,21 +261,6 @@ function write(reply: unknown, { cacheable }: Contract): string {
   const body = (cacheable && written.get(reply as object)) ?? JSON.stringify(reply);
   if (cacheable) written.set(reply as object, body);
   return body;
-}
-
-// `If-Match` is checked in the transaction of the first batch only: the batches after it change the record themselves.
-function checkedFirst(ifMatch: string, call: InAccount, { options, traits }: Served): AnyCall {
-  let isChecked = false;
-  const checked: InAccount['transact'] = async (work) => {
-    if (isChecked) return call.transact(work);
-    const result = await inAccount(options.database, { call, view: 'frozen' }, async (held) => {
-      await requireMatch(ifMatch, held, traits.record);
-      return held.transact(work);
-    });
-    isChecked = true;
-    return result;
-  };
-  return { ...call, transact: checked };
 }
 
 function keyedRequest(ctx: Context, call: AnyCall, { contract }: Route) {

@@ -64,6 +64,11 @@ export interface Contract {
   forPeople?: true;
   /** Pages of every web origin may read the answer, also where others may not be called by them. */
   anyOrigin?: true;
+  /**
+   * How the audit log tells of it; `false` for what changes nothing. Without it, operations for administrators are told as
+   * `NOUN.created`, `NOUN.updated` and `NOUN.deleted`.
+   */
+  audit?: AuditClause | false;
   /** The operation does not use the database, so it does not wait for a place in the gate. */
   needsNoDatabase?: true;
   /** Clients may cache the answer if they revalidate it each time; the handler always returns the same object. */
@@ -77,6 +82,22 @@ export class Unchanged<Reply> {
   constructor(reply: Reply) {
     this.reply = reply;
   }
+}
+
+/** How the audit log tells of an operation. */
+export interface AuditClause {
+  /** `NOUN.VERB`. What the body says is recorded then as it is: it must hold no secrets. */
+  action?: string;
+  /** The action where a field of the record has changed, by field. */
+  where?: Readonly<Record<string, string>>;
+  /** The kind of record, where the path has no id of it, and the body's field with its id. */
+  target?: { type: string; from?: string };
+  /** Not the record changes but those who belong to it. */
+  members?: true;
+  /** Told only if one of these fields has changed. */
+  only?: readonly string[];
+  /** Told in the log of each account that the caller works in. */
+  ofPerson?: true;
 }
 
 /** Kinds of uploads: each has a limit of its own. */

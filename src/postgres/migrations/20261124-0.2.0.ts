@@ -5,6 +5,7 @@ import { attachments } from './0.2.0/attachments.ts';
 import { botEvals } from './0.2.0/bot-evals.ts';
 import { botRuns } from './0.2.0/bot-runs.ts';
 import { botStorage } from './0.2.0/bot-storage.ts';
+import { auditLog } from './0.2.0/audit-log.ts';
 import { bots } from './0.2.0/bots.ts';
 import { cannedResponses } from './0.2.0/canned-responses.ts';
 import { customFilters } from './0.2.0/custom-filters.ts';
@@ -65,4 +66,5 @@ const inOrder = [
   imports,
   reports,
   storedAnswers,
+  auditLog,
 ];

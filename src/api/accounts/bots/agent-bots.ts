@@ -75,7 +75,7 @@ export const agentBotRoutes = [
   ),
   doors.account(
     ['POST', `${base}/:id/reset_access_token`, 'Reset the access token of an agent bot'],
-    { reply: 'resources/agent-bot-with-secrets', role: 'administrator' },
+    { reply: 'resources/agent-bot-with-secrets', role: 'administrator', audit: { action: 'token.reset' } },
     async ({ sql, services, actor, params, transact }) => {
       const token = newToken('bot', services.random);
       const bot = await transact((tx) => resetBotToken(tx, params.id, token));
@@ -87,6 +87,7 @@ export const agentBotRoutes = [
     {
       reply: 'resources/agent-bot-with-secrets',
       role: 'administrator',
+      audit: { action: 'secret.rotated' },
       errors: [409],
       description:
         'For 24 hours deliveries are signed with the new secret and with the one before. Refused (409) when ten secrets sign already.',
@@ -99,19 +100,34 @@ export const agentBotRoutes = [
   ),
   doors.account(
     ['POST', `${base}/:id/release`, 'Release an agent bot from quarantine'],
-    { reply: 'resources/agent-bot', role: 'administrator', description: releaseDescription },
+    {
+      reply: 'resources/agent-bot',
+      role: 'administrator',
+      audit: { action: 'agent_bot.released' },
+      description: releaseDescription,
+    },
     async ({ sql, services, actor, params, transact }) =>
       presentWithHealth({ sql, services, actor }, await transact((tx) => releaseBot(tx, params.id))),
   ),
   doors.account(
     ['POST', `${base}/:id/pause`, 'Pause an agent bot'],
-    { reply: 'resources/agent-bot', role: 'administrator', description: pauseDescription },
+    {
+      reply: 'resources/agent-bot',
+      role: 'administrator',
+      audit: { action: 'agent_bot.paused' },
+      description: pauseDescription,
+    },
     async ({ sql, services, actor, params: { id }, transact }) =>
       presentWithHealth({ sql, services, actor }, await transact((tx) => pause(tx, { kind: 'bot' as const, id }))),
   ),
   doors.account(
     ['POST', `${base}/:id/resume`, 'Resume an agent bot'],
-    { reply: 'resources/agent-bot', role: 'administrator', description: resumeDescription },
+    {
+      reply: 'resources/agent-bot',
+      role: 'administrator',
+      audit: { action: 'agent_bot.resumed' },
+      description: resumeDescription,
+    },
     async ({ sql, services, actor, params: { id }, transact }) =>
       presentWithHealth({ sql, services, actor }, await transact((tx) => resume(tx, { kind: 'bot' as const, id }))),
   ),

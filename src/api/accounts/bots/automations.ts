@@ -61,6 +61,7 @@ export const automationRoutes = [
       body: 'requests/automation.dry-run',
       reply: 'resources/automation-dry-run',
       role: 'administrator',
+      audit: false,
       keyed: false,
       description:
         'Runs it on the latest events that it would have heard, oldest first, with the conversations as they are now. Nothing is changed, stored or requested from other systems. After 10 seconds no further event is looked at.',

@@ -12,6 +12,7 @@ export const callRoutes = [
       largeBody: true,
       reply: 'resources/bot-call',
       role: 'administrator',
+      audit: false,
       keyed: false,
       description:
         'Answers what `ctx.llm.chat` or `ctx.kb.search` of the bot would answer now. The tokens count in its usage and in its `tokens_per_day`.',

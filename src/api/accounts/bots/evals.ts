@@ -20,6 +20,7 @@ export const evalRoutes = [
       largeBody: true,
       reply: 'resources/bot-trial',
       role: 'administrator',
+      audit: false,
       keyed: false,
       description:
         'Runs the bot as it is configured for a message of no conversation: it asks its model, searches the articles and sends its requests, and nothing is written but the tokens, which count in its usage.',
@@ -49,6 +50,7 @@ export const evalRoutes = [
       largeBody: true,
       reply: 'resources/bot-evals-kept',
       role: 'administrator',
+      audit: false,
       status: 201,
       description: 'Replaces `last_evals` of its usage, and compares these results with those before.',
     },

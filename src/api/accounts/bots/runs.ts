@@ -69,6 +69,7 @@ export const runRoutes = [
     {
       reply: 'resources/run-replay',
       role: 'agent',
+      audit: { action: 'bot.replayed' },
       keyed: false,
       errors: [409],
       description:

@@ -56,7 +56,12 @@ export const servingBotRoutes = [
   ),
   doors.account(
     ['POST', `${inboxes}/:id/set_agent_bot`, 'Set the agent bot of an inbox'],
-    { body: 'requests/inbox.set-agent-bot', reply: 'resources/inbox-agent-bot', role: 'administrator' },
+    {
+      body: 'requests/inbox.set-agent-bot',
+      reply: 'resources/inbox-agent-bot',
+      role: 'administrator',
+      audit: { action: 'inbox.updated' },
+    },
     async ({ sql, services, account, actor, params, body, transact }) => {
       await transact((tx) => setInboxBot(tx, params.id, body.agent_bot));
       return presentBotOf({ sql, services, actor }, account.id, body.agent_bot);

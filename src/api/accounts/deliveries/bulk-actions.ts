@@ -39,6 +39,7 @@ export const bulkActionRoutes = [
       body: 'requests/delivery.bulk',
       reply: 'resources/bulk-action-begun',
       role: 'administrator',
+      audit: { action: 'delivery.bulk_started' },
       status: 202,
       errors: [409],
       description:
@@ -61,6 +62,7 @@ export const bulkActionRoutes = [
     {
       reply: 'resources/bulk-action',
       role: 'administrator',
+      audit: { action: 'delivery.bulk_stopped' },
       description: 'It goes no further; what it has done remains. One that has ended stays as it is.',
     },
     async ({ params: { id: webhookId, bulk_id: id }, transact }) =>

@@ -33,6 +33,7 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
         body: 'requests/endpoint.test',
         reply: 'resources/delivery',
         role: looker,
+        audit: false,
         status: 202,
         errors: [409],
         description:
@@ -48,6 +49,7 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
       {
         reply: 'resources/retried-deliveries',
         role: 'administrator',
+        audit: { action: 'delivery.retried' },
         status: 202,
         errors: [409],
         description:
@@ -60,6 +62,7 @@ export const endpointRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
       {
         reply: 'resources/cancelled-deliveries',
         role: 'administrator',
+        audit: { action: 'delivery.cancelled' },
         description: 'An attempt in progress is the last of its delivery. Later events are sent as before.',
       },
       async ({ params: { id }, transact }) => ({ count: await transact((tx) => cancelPending(tx, { kind, id })) }),

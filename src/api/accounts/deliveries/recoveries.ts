@@ -16,6 +16,7 @@ export const recoveryRoutes = (['webhooks', 'agent_bots'] as const).flatMap((nou
         body: 'requests/endpoint.recover',
         reply: 'resources/recovery-begun',
         role: 'administrator',
+        audit: { action: 'delivery.recovered' },
         status: 202,
         errors: [409],
         description:

@@ -34,6 +34,7 @@ export const secretRoutes = [
     {
       reply: 'resources/empty',
       role: 'administrator',
+      audit: { action: 'secret.deleted' },
       errors: [409],
       description: 'Nothing is signed with it any more. The newest secret cannot be ended (409): rotate it.',
     },

@@ -18,6 +18,7 @@ export const shareRoutes = [
       body: 'requests/webhook.share',
       reply: 'resources/shared-webhook',
       role: 'administrator',
+      audit: { action: 'webhook.shared' },
       status: 201,
       description:
         'The token lists and reads the deliveries of this webhook, resends them, sends tests and reads the health. Everything else is refused (403), records of other webhooks are not found (404). It ends when it expires or is revoked, with the webhook, and while its creator is no administrator. `url` is a page for it.',
@@ -46,7 +47,7 @@ export const shareRoutes = [
   ),
   doors.account(
     ['DELETE', `${base}/shares/:share_id`, 'Revoke a link that shares a webhook'],
-    { reply: 'resources/empty', role: 'administrator' },
+    { reply: 'resources/empty', role: 'administrator', audit: { action: 'webhook.unshared' } },
     ({ params: { id, share_id: shareId }, transact }) => transact((tx) => revokeShare(tx, id, shareId)),
   ),
 ];

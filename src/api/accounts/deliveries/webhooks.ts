@@ -129,6 +129,7 @@ export const webhookRoutes = [
       body: 'requests/webhook.rotate_secret',
       reply: 'resources/webhook-with-secret',
       role: 'administrator',
+      audit: { action: 'secret.rotated' },
       errors: [409],
       description:
         'Deliveries are signed with the new secret and, for 24 hours or `overlap_seconds`, with the one before. Refused (409) when ten secrets sign already.',
@@ -143,13 +144,23 @@ export const webhookRoutes = [
   ...shareRoutes,
   doors.account(
     ['POST', `${base}/:id/pause`, 'Pause a webhook'],
-    { reply: 'resources/webhook', role: 'administrator', description: pauseDescription },
+    {
+      reply: 'resources/webhook',
+      role: 'administrator',
+      audit: { action: 'webhook.paused' },
+      description: pauseDescription,
+    },
     async ({ params: { id }, transact }) =>
       presentWebhook(await transact((tx) => pause(tx, { kind: 'webhook' as const, id }))),
   ),
   doors.account(
     ['POST', `${base}/:id/resume`, 'Resume a webhook'],
-    { reply: 'resources/webhook', role: 'administrator', description: resumeDescription },
+    {
+      reply: 'resources/webhook',
+      role: 'administrator',
+      audit: { action: 'webhook.resumed' },
+      description: resumeDescription,
+    },
     async ({ params: { id }, transact }) =>
       presentWebhook(await transact((tx) => resume(tx, { kind: 'webhook' as const, id }))),
   ),

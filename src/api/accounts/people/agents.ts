@@ -97,6 +97,7 @@ export const agentRoutes = [
     {
       reply: 'resources/invited-agent',
       role: 'administrator',
+      audit: { action: 'invitation.resent' },
       description: 'The link that was sent before is void then.',
     },
     async ({ services, principal, params, transact }) => {
@@ -113,6 +114,7 @@ export const agentRoutes = [
     {
       reply: 'resources/sign-in-link',
       role: 'administrator',
+      audit: { action: 'sign_in_link.created' },
       description:
         'The link works once and within 15 minutes; it goes to the address of the person. Without a mail server it is in the answer, if it opens nothing but this account or the caller is a platform administrator.',
     },
@@ -134,6 +136,7 @@ export const agentRoutes = [
     {
       reply: 'resources/empty',
       role: 'administrator',
+      audit: { action: 'second_factor.deleted' },
       description:
         'For an agent who lost it. If the agent has access beyond this account, for platform administrators only.',
     },
@@ -146,6 +149,7 @@ export const agentRoutes = [
       body: 'requests/agent.update',
       reply: 'resources/agent',
       role: 'agent',
+      audit: { only: ['name', 'role'] },
       description: 'Administrators change everybody; an agent changes its own availability.',
     },
     async ({ params, body: { name, role, availability }, transact }) =>

@@ -42,17 +42,32 @@ export const inboxMemberRoutes = [
   ),
   doors.account(
     ['POST', ofInbox, 'Add members to an inbox'],
-    { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
+    {
+      body: 'requests/inbox.members',
+      reply: 'resources/inbox-agents',
+      role: 'administrator',
+      audit: { action: 'inbox_member.created', members: true },
+    },
     async (call) => changeMembers(call, call.params.id, { userIds: call.body.user_ids, change: 'add' }),
   ),
   doors.account(
     ['PATCH', ofInbox, 'Replace the members of an inbox'],
-    { body: 'requests/inbox.members', reply: 'resources/inbox-agents', role: 'administrator' },
+    {
+      body: 'requests/inbox.members',
+      reply: 'resources/inbox-agents',
+      role: 'administrator',
+      audit: { action: 'inbox_member.updated', members: true },
+    },
     async (call) => changeMembers(call, call.params.id, { userIds: call.body.user_ids, change: 'replace' }),
   ),
   doors.account(
     ['DELETE', ofInbox, 'Remove members from an inbox'],
-    { body: 'requests/inbox.members', reply: 'resources/empty', role: 'administrator' },
+    {
+      body: 'requests/inbox.members',
+      reply: 'resources/empty',
+      role: 'administrator',
+      audit: { action: 'inbox_member.deleted', members: true },
+    },
     ({ params, body, transact }) =>
       changeInboxMembers(transact, params.id, { userIds: body.user_ids, change: 'remove' }),
   ),
@@ -63,17 +78,32 @@ export const inboxMemberRoutes = [
   ),
   doors.account(
     ['POST', flat, 'Add members to the inbox that the body names'],
-    { body: 'requests/inbox-members.change', reply: 'resources/inbox-agents', role: 'administrator' },
+    {
+      body: 'requests/inbox-members.change',
+      reply: 'resources/inbox-agents',
+      role: 'administrator',
+      audit: { action: 'inbox_member.created', members: true, target: { type: 'inbox', from: 'inbox_id' } },
+    },
     async (call) => changeMembers(call, call.body.inbox_id, { userIds: call.body.user_ids, change: 'add' }),
   ),
   doors.account(
     ['PATCH', flat, 'Replace the members of the inbox that the body names'],
-    { body: 'requests/inbox-members.change', reply: 'resources/inbox-agents', role: 'administrator' },
+    {
+      body: 'requests/inbox-members.change',
+      reply: 'resources/inbox-agents',
+      role: 'administrator',
+      audit: { action: 'inbox_member.updated', members: true, target: { type: 'inbox', from: 'inbox_id' } },
+    },
     async (call) => changeMembers(call, call.body.inbox_id, { userIds: call.body.user_ids, change: 'replace' }),
   ),
   doors.account(
     ['DELETE', flat, 'Remove members from the inbox that the body names'],
-    { body: 'requests/inbox-members.change', reply: 'resources/empty', role: 'administrator' },
+    {
+      body: 'requests/inbox-members.change',
+      reply: 'resources/empty',
+      role: 'administrator',
+      audit: { action: 'inbox_member.deleted', members: true, target: { type: 'inbox', from: 'inbox_id' } },
+    },
     ({ body, transact }) => changeInboxMembers(transact, body.inbox_id, { userIds: body.user_ids, change: 'remove' }),
   ),
 ];

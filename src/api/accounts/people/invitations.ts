@@ -46,11 +46,12 @@ export const invitationRoutes = [
       description:
         'A person who has no access yet gets an access token in this answer only. With `format=page` the browser is signed in instead, unless the link was not mailed and the person has access elsewhere.',
     },
-    async ({ services, browser, sql, now, params, query, transact }) => {
+    async (call) => {
+      const { services, browser, sql, now, params, query, transact } = call;
       const { token } = params;
       if (query.format === 'page') {
         browser.refuseOthers();
-        const signIn = newSignIn(services, browser, now);
+        const signIn = newSignIn(call);
         const { account, granted } = await acceptInvitation(transact, sql, { token, entrance: { signIn }, now });
         if (granted) browser.keep(signIn.token, signIn.expiresAt, now);
         return welcome(account.name, granted);

@@ -59,6 +59,7 @@ export const profileRoutes = [
     {
       reply: 'resources/empty',
       role: 'user',
+      audit: { action: 'token.deleted', ofPerson: true },
       revokes: true,
       description:
         'Streams of events that were opened by it end. Sign-ins that were made with an access token stay: reset the access token to end everything.',
@@ -71,6 +72,7 @@ export const profileRoutes = [
       reply: 'resources/profile-with-token',
       revokes: true,
       role: 'user',
+      audit: { action: 'token.reset', ofPerson: true },
       description: 'Every access token the user held stops working; the new one is in this answer only.',
     },
     async ({ services, sql, principal, transact }) => {

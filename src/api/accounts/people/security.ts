@@ -1,3 +1,4 @@
+import { recordActOfPerson } from '../../../domain/audit/acts.ts';
 import { changePassword, findPassword, isFreshByLink } from '../../../domain/people/sign-ins/passwords.ts';
 import {
   beginFactor,
@@ -11,6 +12,7 @@ import { endSignIns } from '../../../domain/people/sign-ins/sign-ins.ts';
 import { checkTries } from '../../../domain/people/sign-ins/wrong-tries.ts';
 import type { Principal } from '../../../domain/people/identity.ts';
 import { invalid } from '../../../errors.ts';
+import type { OuterTransaction } from '../../../events/transaction.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Before, Calls } from '../../../http/route/call.ts';
 import { unixSecondsOrNull } from '../../../lib/unix-time.ts';
@@ -48,6 +50,19 @@ function wrongCode(): Error {
   return invalid('/code', 'wrong', 'The code is wrong, or was used already');
 }
 
+/** Changes how the person signs in, and tells it in the audit log if it was done: a wrong try is counted, and not told. */
+function told<Done>(
+  { principal, origin, transact }: Calls['platform'],
+  action: string,
+  change: (tx: OuterTransaction) => Promise<Done>,
+): Promise<Done> {
+  return transact(async (tx) => {
+    const done = await change(tx);
+    if (done) await recordActOfPerson(tx.sql, { userId: principal.id, action, origin }, tx.now);
+    return done;
+  });
+}
+
 export const securityRoutes = [
   doors.platform(
     ['GET', `${path}/security`, 'Get how the profile signs in'],
@@ -77,8 +92,9 @@ export const securityRoutes = [
         const compared = await compare(call, current);
         return { compared, hash: await call.services.passwords.hash(password) };
       },
-      handle: async ({ principal: { tokenId }, transact }, prepared) => {
-        if (!(await transact((tx) => changePassword(tx, { ...prepared, tokenId })))) throw wrongCurrent();
+      handle: async (call, prepared) => {
+        const change = (tx: OuterTransaction) => changePassword(tx, { ...prepared, tokenId: call.principal.tokenId });
+        if (!(await told(call, 'password.updated', change))) throw wrongCurrent();
       },
     },
   ),
@@ -93,8 +109,10 @@ export const securityRoutes = [
     },
     {
       prepare: (call) => compare(call, call.body.current_password),
-      handle: async ({ principal: { tokenId }, transact }, compared) => {
-        if (!(await transact((tx) => changePassword(tx, { compared, hash: null, tokenId })))) throw wrongCurrent();
+      handle: async (call, compared) => {
+        const { tokenId } = call.principal;
+        const remove = (tx: OuterTransaction) => changePassword(tx, { compared, hash: null, tokenId });
+        if (!(await told(call, 'password.deleted', remove))) throw wrongCurrent();
       },
     },
   ),
@@ -121,8 +139,11 @@ export const securityRoutes = [
       countsTries: true,
       description: 'Ends all other sign-ins of the person. Each recovery code, in this answer only, replaces one code.',
     },
-    async ({ services, principal: { id: userId, tokenId }, body: { code }, transact }) => {
-      const codes = await transact((tx) => confirmFactor(tx, { userId, code, tokenId }, services));
+    async (call) => {
+      const { services, body } = call;
+      const { id: userId, tokenId } = call.principal;
+      const confirm = (tx: OuterTransaction) => confirmFactor(tx, { userId, code: body.code, tokenId }, services);
+      const codes = await told(call, 'second_factor.created', confirm);
       if (!codes) throw wrongCode();
       return { recovery_codes: codes };
     },
@@ -136,8 +157,11 @@ export const securityRoutes = [
       countsTries: true,
       description: 'The earlier ones are void. Each new one, in this answer only, replaces one code.',
     },
-    async ({ services, principal: { id: userId }, body: { code }, transact }) => {
-      const codes = await transact((tx) => renewRecoveryCodes(tx, { userId, code }, services));
+    async (call) => {
+      const { services, body, principal } = call;
+      const renew = (tx: OuterTransaction) =>
+        renewRecoveryCodes(tx, { userId: principal.id, code: body.code }, services);
+      const codes = await told(call, 'second_factor.updated', renew);
       if (!codes) throw wrongCode();
       return { recovery_codes: codes };
     },
@@ -145,9 +169,11 @@ export const securityRoutes = [
   doors.platform(
     ['DELETE', `${path}/security/second_factor`, 'Remove the second factor of the profile'],
     { body: 'requests/second-factor.code', reply: 'resources/empty', role: 'user', countsTries: true },
-    async ({ services: { secretBox }, principal: { id: userId }, body: { code }, transact }) => {
-      const outcome = await transact((tx) => removeFactor(tx, { userId, code }, secretBox));
-      if (outcome !== 'passed') throw wrongCode();
+    async (call) => {
+      const { services, body, principal } = call;
+      const remove = async (tx: OuterTransaction): Promise<boolean> =>
+        (await removeFactor(tx, { userId: principal.id, code: body.code }, services.secretBox)) === 'passed';
+      if (!(await told(call, 'second_factor.deleted', remove))) throw wrongCode();
     },
   ),
   doors.platform(
@@ -155,6 +181,7 @@ export const securityRoutes = [
     {
       reply: 'resources/empty',
       role: 'user',
+      audit: { action: 'sign_in.revoked', ofPerson: true },
       description: 'The sign-in that this request is made with stays, and so do access tokens.',
     },
     ({ principal, transact }) => transact((tx) => endSignIns(tx.sql, principal.id, principal.tokenId)),

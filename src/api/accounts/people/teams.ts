@@ -82,7 +82,12 @@ export const teamRoutes = [
   ),
   doors.account(
     ['POST', members, 'Add team members'],
-    { body: 'requests/team.members', reply: 'resources/agent-list', role: 'administrator' },
+    {
+      body: 'requests/team.members',
+      reply: 'resources/agent-list',
+      role: 'administrator',
+      audit: { action: 'team_member.created', members: true },
+    },
     async ({ sql, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'add' }));
       return presentMembers(sql, account.id, id);
@@ -90,7 +95,12 @@ export const teamRoutes = [
   ),
   doors.account(
     ['PATCH', members, 'Replace the members of a team'],
-    { body: 'requests/team.members', reply: 'resources/agent-list', role: 'administrator' },
+    {
+      body: 'requests/team.members',
+      reply: 'resources/agent-list',
+      role: 'administrator',
+      audit: { action: 'team_member.updated', members: true },
+    },
     async ({ sql, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'replace' }));
       return presentMembers(sql, account.id, id);
@@ -98,7 +108,12 @@ export const teamRoutes = [
   ),
   doors.account(
     ['DELETE', members, 'Remove team members'],
-    { body: 'requests/team.members', reply: 'resources/empty', role: 'administrator' },
+    {
+      body: 'requests/team.members',
+      reply: 'resources/empty',
+      role: 'administrator',
+      audit: { action: 'team_member.deleted', members: true },
+    },
     ({ params, body, transact }) =>
       transact((tx) => changeTeamMembers(tx, params.id, { userIds: body.user_ids, change: 'remove' })),
   ),

@@ -106,8 +106,9 @@ export const signInByProviderRoutes = [
         const person = await explained(() => provider.finish(callbackOf(services), answerOf(query), ticket));
         return { email: provenAddress(person, services.providerDomains), roles: person.roles };
       },
-      handle: async ({ services, browser, now, transact }, proven) => {
-        const made = newSignIn(services, browser, now);
+      handle: async (call, proven) => {
+        const { browser, now, transact } = call;
+        const made = newSignIn(call);
         await transact((tx) => signInByProvider(tx, proven, made));
         browser.keep(made.token, made.expiresAt, now);
         return plainPage({

@@ -4,9 +4,8 @@ import { signInByToken, signOut, type NewSignIn } from '../../../domain/people/s
 import { signInByLink, signInByPassword } from '../../../domain/people/sign-ins/two-steps.ts';
 import { checkTries } from '../../../domain/people/sign-ins/wrong-tries.ts';
 import { invalid } from '../../../errors.ts';
-import type { Browser } from '../../../http/route/admission/browser.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
-import type { Services } from '../../../http/route/call.ts';
+import type { Calls } from '../../../http/route/call.ts';
 import { hashToken, newToken } from '../../../lib/secrets/tokens.ts';
 import { unixSeconds } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
@@ -14,10 +13,12 @@ import { presentProfile } from '../../accounts/people/profile.ts';
 
 const path = '/sign_in';
 
+type Arriving = Pick<Calls['open'], 'services' | 'browser' | 'now' | 'origin'>;
+
 /** A sign-in for the browser, as long as the settings say. */
-export function newSignIn({ random, signInMs }: Services, browser: Browser, now: Date): NewSignIn {
+export function newSignIn({ services: { random, signInMs }, browser, now, origin }: Arriving): NewSignIn {
   const expiresAt = new Date(now.getTime() + signInMs);
-  return { token: newToken('sign-in', random), expiresAt, userAgent: browser.userAgent };
+  return { token: newToken('sign-in', random), expiresAt, userAgent: browser.userAgent, origin };
 }
 
 type Proven = { accessToken: string } | { link: string } | { email: string; password: string };
@@ -69,8 +70,9 @@ export const signInRoutes = [
         });
         return { proof, compared: { stored, isMatch: await passwords.matches(stored.hash, proof.password) } };
       },
-      handle: async ({ services, browser, body, sql, now, transact }, { proof, compared }) => {
-        const made = newSignIn(services, browser, now);
+      handle: async (call, { proof, compared }) => {
+        const { services, browser, body, sql, now, transact } = call;
+        const made = newSignIn(call);
         const inTwo = { ...made, code: body.code, box: services.secretBox };
         // Wrong tries are committed before they are refused.
         const refusal = await transact(async (tx) => {

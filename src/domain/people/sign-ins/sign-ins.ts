@@ -2,6 +2,7 @@ import { forbidden, unauthenticated } from '../../../errors.ts';
 import type { OuterTransaction } from '../../../events/transaction.ts';
 import { hashToken, isSignIn, lastFour, looksForged } from '../../../lib/secrets/tokens.ts';
 import type { Sql } from '../../../postgres/sql.ts';
+import { recordActOfPerson, type Origin } from '../../audit/acts.ts';
 import { findPrincipal } from '../identity.ts';
 import { lockPerson } from '../users.ts';
 
@@ -16,6 +17,8 @@ export interface NewSignIn {
   token: string;
   expiresAt: Date;
   userAgent: string | null;
+  /** Where the request comes from. */
+  origin: Origin;
 }
 
 /** Signs in by an access token. Errors: 401 for a token that is not valid, 403 for a bot's. */
@@ -27,11 +30,11 @@ export async function signInByToken({ sql, now }: OuterTransaction, token: strin
   await openSignIn(sql, userId, { ...made, by: 'token', now });
 }
 
-/** Makes a sign-in of a person who has proved who it is. Locks the person. */
+/** Makes a sign-in of a person who has proved who it is, and tells it in the audit log. Locks the person. */
 export async function openSignIn(
   sql: Sql,
   userId: number,
-  { token, expiresAt, userAgent, by, now }: NewSignIn & { by: Proof; now: Date },
+  { token, expiresAt, userAgent, origin, by, now }: NewSignIn & { by: Proof; now: Date },
 ): Promise<void> {
   await lockPerson(sql, userId);
   await sql(
@@ -44,6 +47,7 @@ export async function openSignIn(
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [userId, hashToken(token), lastFour(token), now, expiresAt, userAgent, by],
   );
+  await recordActOfPerson(sql, { userId, action: 'sign_in', changes: { by: [null, by] }, origin }, now);
 }
 
 async function findHolder(sql: Sql, token: string): Promise<number> {

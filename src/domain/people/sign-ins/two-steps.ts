@@ -1,5 +1,6 @@
 import { ApiError } from '../../../errors.ts';
 import type { OuterTransaction } from '../../../events/transaction.ts';
+import { recordActOfPerson } from '../../audit/acts.ts';
 import type { SecretBox } from '../../../lib/secrets/secret-box.ts';
 import { passPassword, type ComparedPassword } from './passwords.ts';
 import { factorRefusal, passFactor } from './second-factors.ts';
@@ -23,8 +24,12 @@ export async function signInByPassword(
 ): Promise<ApiError | null> {
   const { sql, now } = tx;
   const userId = await passPassword(tx, compared);
-  if (userId === null) return wrongPassword();
+  if (userId === null) {
+    await recordFailure(tx, compared.stored.userId, 'password', made);
+    return wrongPassword();
+  }
   const outcome = await passFactor(sql, { userId, code }, { box, now });
+  if (outcome === 'wrong') await recordFailure(tx, userId, 'code', made);
   if (outcome !== 'passed') return factorRefusal(outcome);
   await openSignIn(sql, userId, { ...made, by: 'password', now });
   return null;
@@ -35,16 +40,29 @@ export async function signInByPassword(
  * server opens more. Errors: 410 for a link that was used or has expired, 429.
  */
 export async function signInByLink(
-  { sql, now }: OuterTransaction,
+  tx: OuterTransaction,
   link: string,
   { code, box, ...made }: NewSignIn & SecondStep,
 ): Promise<ApiError | null> {
+  const { sql, now } = tx;
   const { userId, byOperator } = await holdLink(sql, link, now);
   const outcome = byOperator ? 'passed' : await passFactor(sql, { userId, code }, { box, now });
+  if (outcome === 'wrong') await recordFailure(tx, userId, 'code', made);
   if (outcome !== 'passed') return factorRefusal(outcome);
   await redeemLink(sql, link);
   await openSignIn(sql, userId, { ...made, by: 'link', now });
   return null;
+}
+
+// Tries are few, since too many lock. Those for an address that is nobody's are about nobody.
+async function recordFailure(
+  { sql, now }: OuterTransaction,
+  userId: number | null,
+  wrong: 'password' | 'code',
+  { origin }: Pick<NewSignIn, 'origin'>,
+): Promise<void> {
+  if (userId === null) return;
+  await recordActOfPerson(sql, { userId, action: 'sign_in.failed', changes: { wrong: [null, wrong] }, origin }, now);
 }
 
 // The same for unknown addresses.

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { originOf } from './origin.ts';
 import { findClientVisit } from '../../../domain/widget/client-visits.ts';
 import { findVisit, type Visit } from '../../../domain/widget/visits.ts';
 import { ApiError, notFound } from '../../../errors.ts';
@@ -39,6 +40,7 @@ export async function admitVisitor(
     services,
     sql: database.sql,
     now: database.clock.now(),
+    origin: originOf(ctx),
     params,
     ...scope,
     visit,

@@ -14,6 +14,7 @@ import { transact, transactOutside, type OuterTransaction, type Transact } from 
 import { hasOurPrefix } from '../../../lib/secrets/tokens.ts';
 import { addressKey, type RateLimit } from '../../server/limits/rate-limit.ts';
 import { admitVisitor } from './admit-visitor.ts';
+import { originOf } from './origin.ts';
 import { authenticate, callerIn, enterAccount, tokenOf } from './authenticate.ts';
 import { Browser } from './browser.ts';
 import { depthOf } from './causation.ts';
@@ -112,8 +113,8 @@ async function count(ctx: Context, { role }: Admission, options: AdmissionOption
   if (calling) await options[calling].consume(ctx, tokenId);
 }
 
-function openCall({ services, database }: AdmissionOptions) {
-  return { services, sql: database.sql, now: database.clock.now() };
+function openCall(ctx: Context, { services, database }: AdmissionOptions) {
+  return { services, sql: database.sql, now: database.clock.now(), origin: originOf(ctx) };
 }
 
 function outside(database: Database, proof: Proof | null = null): Transact<OuterTransaction> {
@@ -122,7 +123,7 @@ function outside(database: Database, proof: Proof | null = null): Transact<Outer
 
 async function admitToAccount(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
   const { database, identities } = options;
-  const call = openCall(options);
+  const call = openCall(ctx, options);
   const accountId = readAccountId(ctx);
   let isRecalled = false;
   const find = async (tokenHash: Buffer): Promise<Identity | null> => {
@@ -172,7 +173,7 @@ function readAccountId(ctx: Context): number | null {
 }
 
 async function admitToPlatform(ctx: Context, admission: Admission, options: AdmissionOptions): Promise<Admitted> {
-  const call = openCall(options);
+  const call = openCall(ctx, options);
   const { database } = options;
   let tokenHash: Buffer = Buffer.alloc(0);
   const find = (hash: Buffer): Promise<Principal | null> => findPrincipal(call.sql, (tokenHash = hash));
@@ -193,5 +194,5 @@ async function admitAnybody(ctx: Context, { role }: Admission, options: Admissio
   const { arriving } = factsOf(role).limits;
   if (arriving) await options[arriving].consume(ctx, addressKey(ctx));
   const browser = browserOf(ctx, options);
-  return { ...openCall(options), params: readPath(ctx.params), browser, transact: outside(options.database) };
+  return { ...openCall(ctx, options), params: readPath(ctx.params), browser, transact: outside(options.database) };
 }
