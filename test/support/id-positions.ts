@@ -23,6 +23,7 @@ interface Property {
 // Names of properties that hold identifiers, and the word of the record's path.
 const kinds: Record<string, string> = {
   account_id: 'accounts',
+  actor_id: 'agents',
   agent_bot: 'agent_bots',
   agent_bot_id: 'agent_bots',
   assignee_id: 'agents',

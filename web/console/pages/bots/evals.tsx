@@ -1,6 +1,7 @@
 import './bots.css';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { downloadLines } from '../../kit/download.ts';
 import { useDraft } from '../../kit/draft.ts';
 import { Show, useLoad } from '../../kit/load.tsx';
 import { Page } from '../../kit/page.tsx';
@@ -229,9 +230,5 @@ function Results({ rows, empty, ...table }: Parameters<typeof EvalTable>[0]) {
 }
 
 function download(name: string, cases: readonly EvalCase[]): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([writeCases(cases)], { type: 'application/x-ndjson' }));
-  link.download = `${name.replace(/[^\p{L}\p{N}]+/gu, '-')}-evals.jsonl`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  downloadLines(`${name.replace(/[^\p{L}\p{N}]+/gu, '-')}-evals.jsonl`, writeCases(cases));
 }

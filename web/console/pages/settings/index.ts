@@ -2,6 +2,7 @@ import type { Section } from '../../page-row.ts';
 import { AccountPage } from './account.tsx';
 import { AgentsPage } from './agents.tsx';
 import { AttributesPage } from './attributes.tsx';
+import { AuditLogPage } from './audit-log.tsx';
 import { CannedResponsesPage } from './canned-responses.tsx';
 import { InboxPage } from './inbox.tsx';
 import { InboxesPage } from './inboxes.tsx';
@@ -29,6 +30,7 @@ export const settings: Section = {
     { path: '/console/settings/security', nav: 'Security', view: SecurityPage },
     { path: '/console/settings/sign-ins', nav: 'Sign-ins', view: SignInsPage },
     { path: '/console/settings/account', nav: 'Account', administrators: true, view: AccountPage },
+    { path: '/console/settings/audit-log', nav: 'Audit log', administrators: true, view: AuditLogPage },
     { path: '/console/settings/tokens', nav: 'Access token', view: TokensPage },
     { path: '/console/settings/platform', nav: 'Platform', platform: true, view: PlatformPage },
   ],
