@@ -225,7 +225,10 @@ const costs: Readonly<
     },
     statements: [
       'begin + read identity + look for formats + read teams',
+      'savepoint savepoint_1 + read teams',
       'read conversations',
+      'release savepoint_1',
+      'insert into audit_log',
       'commit',
       'begin + look for formats + lock conversations',
       'write conversations, events + commit',

@@ -30,6 +30,8 @@ const knownDifferences: readonly [string, RegExp][] = [
 /** Columns account_id that may be empty, and why. */
 const sharedRows: Readonly<Record<string, string>> = {
   agent_bots: 'system bots serve every account',
+  audit_log: 'an entry without an account is about the platform',
+  audit_chains: 'as of audit_log',
   idempotency_keys: 'only those of contacts fall with the contact',
 };
 /** References by one column into a tenant table, and what keeps them within the tenant. */

@@ -15,7 +15,5 @@ export const shared: Readonly<Record<string, string>> = {
   plugin_registry: 'plugins are installed for all accounts',
   discarded_objects: 'outlives the account whose files they were',
   agenda_jobs: 'alarms ring for all accounts',
-  audit_log: 'an entry without an account is about the platform',
-  audit_chains: 'as of audit_log',
   report_progress: 'how far the attempts of all accounts are counted',
 };

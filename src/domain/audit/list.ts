@@ -1,3 +1,4 @@
+import { notFound } from '../../errors.ts';
 import { moment, type Sql } from '../../postgres/sql.ts';
 import type { Acting, Changes } from './acts.ts';
 
@@ -46,12 +47,16 @@ interface Row {
 
 const perStretch = 50;
 
-/** Entries of an account, or of the platform (`accountId` null), newest first; `next` is the last one's place where there are more. */
+/**
+ * Entries of an account, or of the platform (`accountId` null), newest first; `next` is the last one's place where there are more.
+ * Errors: 404 for an actor who never was in the account.
+ */
 export async function listAuditLog(
   sql: Sql,
   accountId: number | null,
   { action, actorId, target, since, until, after }: AuditFilter,
 ): Promise<{ rows: AuditEntry[]; next: Place | null }> {
+  if (accountId !== null && actorId !== undefined) await requireActor(sql, accountId, actorId);
   // Two statements, since `IS NOT DISTINCT FROM` finds nothing by an index.
   const ofAccount = accountId === null ? 'account_id IS NULL AND $1::bigint IS NULL' : 'account_id = $1';
   const found = await sql<Row>(
@@ -74,6 +79,14 @@ export async function listAuditLog(
   const rows = found.slice(0, perStretch);
   const last = found.length > perStretch ? rows.at(-1) : undefined;
   return { rows: rows.map(toEntry), next: last ? { createdAt: last.at, id: last.id } : null };
+}
+
+async function requireActor(sql: Sql, accountId: number, id: number): Promise<void> {
+  const [known] = await sql(
+    `SELECT FROM seats WHERE account_id = $1 AND id = $2 UNION ALL SELECT FROM agent_bots WHERE account_id = $1 AND id = $2`,
+    [accountId, id],
+  );
+  if (!known) throw notFound('Agent');
 }
 
 function toEntry(row: Row): AuditEntry {

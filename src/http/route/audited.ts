@@ -34,7 +34,7 @@ export function auditOf(route: Route, routes: readonly Route[]): Audited | null 
     action: clause.action ?? `${type}.${standard[method]}`,
     clause,
     target: { type, parameter },
-    read: readerOf(route, routes, clause),
+    read: readerOf(route, routes, { ...clause, isMade: parameter === null && !clause.target }),
     told: contract.upload || clause.members ? 'not at all' : sent,
   };
 }
@@ -45,13 +45,17 @@ function clauseOf({ method, contract: { audit, role } }: Route): AuditClause | n
   return role === 'administrator' || role === 'platform' ? {} : null;
 }
 
-function readerOf(route: Route, routes: readonly Route[], { members }: AuditClause): Audited['read'] {
+function readerOf(
+  route: Route,
+  routes: readonly Route[],
+  { members, isMade }: AuditClause & { isMade: boolean },
+): Audited['read'] {
   const { path } = route;
   if (members) {
     const list = listAt(path, routes) ?? listAt(`${path}/:`, routes);
     return async (call, id) => list && { members: (await rowsOf(list, call, id)).map((row) => row['id']) };
   }
-  const record = findRecordRoute(route, routes) ?? recordMadeBy(route, routes);
+  const record = findRecordRoute(route, routes) ?? (isMade ? recordMadeBy(route, routes) : null);
   if (record) return async (call, id) => (await answerOf(record.route, call, paramsFor(record, call, id))) as Fields;
   const list = listAt(path.replace(/\/:[^/]+$/, ''), routes);
   return async (call, id) => {
@@ -67,10 +71,10 @@ async function rowsOf(list: Route, call: AnyCall, id: Id): Promise<Fields[]> {
   return Array.isArray(rows) ? (rows as Fields[]) : [];
 }
 
-function recordMadeBy({ method, path }: Route, routes: readonly Route[]): RecordRoute | null {
+function recordMadeBy({ path }: Route, routes: readonly Route[]): RecordRoute | null {
   const wanted = `${anonymous(path)}/:`;
   const route = routes.find(({ contract, path: other }) => contract.record && anonymous(other) === wanted);
-  if (method !== 'POST' || !route) return null;
+  if (!route) return null;
   return { route, parameters: new Map(parameterNames(route.path).map((name) => [name, name])) };
 }
 

@@ -40,7 +40,7 @@ const places: Readonly<Record<string, string>> = {
   webhook: '/console/webhooks',
 };
 
-/** Who changed what, newest first; for administrators. */
+/** The audit log of the account, newest first; for administrators. */
 export function AuditLogPage({ query }: ViewProps) {
   const target = query.get('target') ?? '';
   const entries = useParts<Entry>(
