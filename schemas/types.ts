@@ -2824,7 +2824,7 @@ export interface AuditLogQuery {
  */
 action?: string
 /**
- * Acts of this agent or bot alone.
+ * Acts of this agent alone; for the platform's log, of this person.
  */
 actor_id?: Id
 /**

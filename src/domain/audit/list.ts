@@ -82,10 +82,7 @@ export async function listAuditLog(
 }
 
 async function requireActor(sql: Sql, accountId: number, id: number): Promise<void> {
-  const [known] = await sql(
-    `SELECT FROM seats WHERE account_id = $1 AND id = $2 UNION ALL SELECT FROM agent_bots WHERE account_id = $1 AND id = $2`,
-    [accountId, id],
-  );
+  const [known] = await sql('SELECT FROM seats WHERE account_id = $1 AND id = $2', [accountId, id]);
   if (!known) throw notFound('Agent');
 }
 
