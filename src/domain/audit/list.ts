@@ -65,16 +65,7 @@ export async function listAuditLog(
        AND ($4::text IS NULL OR target_type = $4) AND ($5::text IS NULL OR target_id = $5)
        AND ($6::timestamptz IS NULL OR at >= $6) AND ($7::timestamptz IS NULL OR at < $7) AND ($8::bigint IS NULL OR id < $8)
      ORDER BY id DESC LIMIT ${perStretch + 1}`,
-    [
-      accountId,
-      action ?? null,
-      actorId ?? null,
-      target?.type ?? null,
-      target?.id ?? null,
-      since,
-      until,
-      after?.id ?? null,
-    ],
+    [accountId, action, actorId, target?.type, target?.id, since, until, after?.id].map((value) => value ?? null),
   );
   const rows = found.slice(0, perStretch);
   const last = found.length > perStretch ? rows.at(-1) : undefined;
