@@ -5,10 +5,11 @@ import { headerOf, idsIn, threadOf, type Mail } from './mail.ts';
 import { mailOf } from './outgoing.ts';
 import { readPostmark, readPostmarkStatus, type PostmarkRequest } from './postmark.ts';
 import { fold } from './quoted.ts';
+import { readSes, type SnsEnvelope } from './ses.ts';
 
 interface Config {
   address: string;
-  provider: 'postmark';
+  provider: 'postmark' | 'ses';
 }
 
 type Ctx = ChannelContext<Config>;
@@ -17,6 +18,7 @@ const maxFiles = 10;
 
 export default defineChannel<Config>({
   received(ctx, request) {
+    if (request.name === 'ses') return takeSes(ctx, request.json as SnsEnvelope | null);
     const json = (request.json ?? {}) as PostmarkRequest;
     const isMail = json.RecordType === undefined || json.RecordType === 'Inbound';
     if (isMail) return takeMail(ctx, readPostmark(json), `postmark:${json.MessageID ?? request.id}`);
@@ -46,6 +48,13 @@ function whyUnsent(ctx: Ctx, error: unknown): Error {
   if (code === 'mail_refused' || error instanceof TypeError) return ctx.channel.refused(error.message);
   // Settings of the server are wrong: the messages wait, and the inbox shows why.
   return code === 'mail_server' ? new Error(error.message) : ctx.channel.later(error.message);
+}
+
+function takeSes(ctx: Ctx, envelope: SnsEnvelope | null): void {
+  const found = readSes(envelope, ctx.config.address);
+  if ('mail' in found) return takeMail(ctx, found.mail, found.id);
+  if ('status' in found) return ctx.channel.status(found.status);
+  ctx.log.info(found.why);
 }
 
 function takeMail(ctx: Ctx, mail: Mail, fallbackId: string): void {

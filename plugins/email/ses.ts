@@ -1,0 +1,78 @@
+import { ownIds } from './kinds.ts';
+import { bytesOfBase64 } from './decode.ts';
+import type { Mail } from './mail.ts';
+import { readMime } from './mime.ts';
+
+/** A message of Amazon SNS, which the service has checked. */
+export interface SnsEnvelope {
+  Type?: string;
+  MessageId?: string;
+  Message?: string;
+}
+
+interface SesRecipient {
+  status?: string;
+  diagnosticCode?: string;
+}
+
+/** A notification of Amazon SES. */
+interface Notification {
+  notificationType?: string;
+  eventType?: string;
+  receipt?: { virusVerdict?: { status?: string }; action?: { type?: string; encoding?: string } };
+  mail?: { messageId?: string; headers?: { name: string; value: string }[]; commonHeaders?: { messageId?: string } };
+  content?: string;
+  bounce?: { bounceType?: string; bouncedRecipients?: SesRecipient[] };
+}
+
+type Status = { external_id: string; status: 'delivered' | 'failed'; reason?: string };
+type Found = { mail: Mail; id: string } | { status: Status } | { why: string };
+
+/** Returns the mail, or what became of one of ours, that a notification brings; `why` where it brings neither. */
+export function readSes(envelope: SnsEnvelope | null, address: string): Found {
+  const notification = notificationIn(envelope);
+  const type = notification.notificationType ?? notification.eventType;
+  if (type === 'Received') return readReceived(notification, envelope?.MessageId ?? '');
+  const [id] = ownIds(headerText(notification), address);
+  if (id === undefined) return { why: `A notification of the kind ${type} is about no mail of the inbox` };
+  if (type === 'Delivery') return { status: { external_id: id, status: 'delivered' } };
+  if (type !== 'Bounce' || notification.bounce?.bounceType === 'Transient')
+    return { why: `A notification of the kind ${type} changes nothing` };
+  return { status: { external_id: id, status: 'failed', reason: reasonOf(notification) } };
+}
+
+function notificationIn(envelope: SnsEnvelope | null): Notification {
+  try {
+    const found: unknown = JSON.parse(envelope?.Message ?? 'null');
+    return typeof found === 'object' && found !== null ? found : {};
+  } catch {
+    return {};
+  }
+}
+
+function headerText({ mail = {} }: Notification): string {
+  const headers = Array.isArray(mail.headers) ? mail.headers : [];
+  return [mail.commonHeaders?.messageId, ...headers.map(({ value }) => value)].join('\n');
+}
+
+function reasonOf({ bounce }: Notification): string {
+  const [recipient] = bounce?.bouncedRecipients ?? [];
+  const words = [
+    recipient?.diagnosticCode ?? 'The mail could not be delivered',
+    recipient?.status && `(${recipient.status})`,
+  ];
+  return words.filter(Boolean).join(' ').slice(0, 900);
+}
+
+function readReceived({ receipt, content, mail }: Notification, id: string): Found {
+  if (receipt?.virusVerdict?.status === 'FAIL') return { why: 'Amazon found a virus in the mail, which is left out' };
+  if (content === undefined)
+    return { why: 'The notification has no content: use the action SNS in the receipt rule, with the encoding Base64' };
+  const isText = receipt?.action?.encoding?.toUpperCase() === 'UTF8';
+  const raw = isText ? bytesOf(content) : bytesOfBase64(content);
+  return { mail: readMime(raw), id: `ses:${mail?.messageId ?? id}` };
+}
+
+function bytesOf(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
