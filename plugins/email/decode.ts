@@ -49,7 +49,7 @@ export function extendedText(value: string): string {
   );
 }
 
-// What surrounds the words may be bytes of UTF-8: only those are decoded after the words.
+// Bytes of UTF-8 may surround the words: those alone are decoded after the words.
 function escapedText(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll('%', '\uE000');
 }

@@ -82,8 +82,9 @@ describe('the channel email with Amazon SES', function () {
   const hasHandled = (): Promise<unknown> =>
     app.eventually(async () => {
       const waiting = await app.query(
-        `SELECT FROM deliveries d JOIN hook_requests r ON r.account_id = d.account_id AND r.event_id = d.event_id
-         WHERE d.state IN ('pending', 'claimed')`,
+        `SELECT FROM hook_requests r WHERE r.outcome = 'accepted' AND (
+           NOT EXISTS (SELECT FROM bot_runs b WHERE b.account_id = r.account_id AND b.event_id = r.event_id)
+           OR EXISTS (SELECT FROM deliveries d WHERE d.account_id = r.account_id AND d.event_id = r.event_id AND d.state = 'pending'))`,
       );
       return waiting.length === 0;
     });

@@ -77,8 +77,9 @@ describe('the channel whatsapp', function () {
     app.eventually(async () => {
       const waiting = await app.query(
         `SELECT FROM hook_requests r JOIN hooks h ON h.account_id = r.account_id AND h.id = r.hook_id
-         JOIN deliveries d ON d.account_id = r.account_id AND d.event_id = r.event_id
-         WHERE h.inbox_id = $1 AND d.state IN ('pending', 'claimed')`,
+         WHERE h.inbox_id = $1 AND r.outcome = 'accepted' AND (
+           NOT EXISTS (SELECT FROM bot_runs b WHERE b.account_id = r.account_id AND b.event_id = r.event_id)
+           OR EXISTS (SELECT FROM deliveries d WHERE d.account_id = r.account_id AND d.event_id = r.event_id AND d.state = 'pending'))`,
         [hook],
       );
       return waiting.length === 0;
