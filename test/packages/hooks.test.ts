@@ -36,6 +36,10 @@ describe('hooks of a manifest', () => {
     expect(refusal({}, {})).to.include('nothing calls the bot');
     expect(refusal({ a: { verify: 'none', max_bytes: 41_943_041 } })).to.include('must be at most 41943040');
     expect(refusal({ A: { verify: 'none' } })).to.include('lowercase');
+    expect(refusal({ a: { verify: 'none', files: '/a/*/b' } })).to.include('`hooks.a.files` is for channels');
+    expect(refusal({ a: { verify: 'none', files: 'a' } })).to.include('JSON pointer');
+    const mailing = { hooks: true, mail: 'SMTP_URL' };
+    expect(refusal({ a: { verify: 'none' } }, mailing)).to.include('`permissions.mail` is for channels');
     const network = { hosts: ['x.example'] };
     const twice = { hooks: true, network, secrets: [{ name: 'S', hosts: ['x.example'] }] };
     expect(refusal({ a: { verify: 'github', secret: 'S' } }, twice)).to.include('declare it in one place');
