@@ -48,7 +48,7 @@ export const platformPluginRoutes = [
       upload: 'plugin',
       reply: 'resources/plugin',
       role: 'platform',
-      audit: { action: 'plugin.installed' },
+      audit: { action: 'plugin.installed', unread: ['version'] },
       status: 201,
       unchanged: true,
       errors: [409],
@@ -77,7 +77,7 @@ export const platformPluginRoutes = [
       reply: 'resources/plugin',
       role: 'platform',
       errors: [409],
-      audit: { where: { version: 'plugin.rolled_back' } },
+      audit: { where: { version: 'plugin.rolled_back' }, unread: [] },
     },
     {
       prepare: ({ params: { plugin: id }, body: { version }, read }) => read((sql) => judgePlugin(sql, id, version)),
@@ -99,6 +99,7 @@ export const platformPluginRoutes = [
       reply: 'resources/empty',
       role: 'platform',
       errors: [409],
+      audit: { unread: [] },
       description: 'Refused (409) while bots use it. The code of its versions is kept while runs refer to them.',
     },
     async ({ params, transact }) => {
@@ -119,7 +120,7 @@ export const platformPluginRoutes = [
       body: 'requests/plugin.approve',
       reply: 'resources/plugin',
       role: 'platform',
-      audit: { action: 'plugin.approved' },
+      audit: { action: 'plugin.approved', unread: [] },
       errors: [409],
       description:
         'Refused (409) unless exactly this version with this hash is waiting. Bots whose settings it refuses do not answer until they get others; people get their conversations.',
@@ -139,7 +140,7 @@ export const platformPluginRoutes = [
       body: 'requests/plugin.approve',
       reply: 'resources/plugin',
       role: 'platform',
-      audit: { action: 'plugin.rejected' },
+      audit: { action: 'plugin.rejected', unread: [] },
       errors: [409],
       description:
         'It waits for approval no longer and stays installed; the version that runs goes on. Refused (409) unless exactly this version with this hash is waiting.',
@@ -149,7 +150,7 @@ export const platformPluginRoutes = [
   ),
   doors.platform(
     ['POST', `${one}/enable`, 'Enable a plugin'],
-    { reply: 'resources/plugin', role: 'platform', audit: { action: 'plugin.enabled' } },
+    { reply: 'resources/plugin', role: 'platform', audit: { action: 'plugin.enabled', unread: [] } },
     {
       prepare: ({ params, read }) => read((sql) => judgePlugin(sql, params.plugin)),
       handle: ({ params, transact }, judged) =>
@@ -161,7 +162,7 @@ export const platformPluginRoutes = [
     {
       reply: 'resources/plugin',
       role: 'platform',
-      audit: { action: 'plugin.disabled' },
+      audit: { action: 'plugin.disabled', unread: [] },
       description: 'Its bots do not answer any more; people get their conversations.',
     },
     {

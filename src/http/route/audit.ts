@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordAct, recordActOfPerson, type Acting, type Changes } from '../../domain/audit/acts.ts';
 import type { Audited, Fields } from './audited.ts';
 import type { AnyCall } from './call.ts';
+import type { AuditClause } from './route.ts';
 
 // Records of customers: of what was in them nothing may stay when they are erased.
 const personal = new Set(['contact', 'conversation']);
@@ -37,10 +38,16 @@ export async function performAudited<Result>(
   if (!isDone) return result;
   const id = idOf(audited, call, reply);
   const isGone = audited.action.endsWith('.deleted') && !clause.members;
-  const changes = changesOf(audited, call, { before, after: isGone ? null : await read(call, id) });
-  if (clause.only && !clause.only.some((field) => field in changes)) return result;
+  const after = isGone ? null : (answered(reply, clause) ?? (await read(call, id)));
+  const changes = changesOf(audited, call, { before, after });
+  if (isUntold(audited, changes)) return result;
   await write(audited, call, { id, changes });
   return result;
+}
+
+function isUntold({ action, clause: { only } }: Audited, changes: Changes): boolean {
+  if (only) return !only.some((field) => field in changes);
+  return action.endsWith('.updated') && Object.keys(changes).length === 0;
 }
 
 async function write(
@@ -75,6 +82,10 @@ function idIn(from: unknown, field: string): number | string | null {
   if (typeof from !== 'object' || from === null) return null;
   const value = (from as Fields)[field];
   return typeof value === 'number' || typeof value === 'string' ? value : null;
+}
+
+function answered(reply: unknown, { unread }: AuditClause): Fields | null {
+  return unread ? Object.fromEntries(unread.map((field) => [field, (reply as Fields | null)?.[field]])) : null;
 }
 
 function changesOf({ target, told }: Audited, { body }: AnyCall, { before, after }: States): Changes {

@@ -29,7 +29,7 @@ export function auditOf(route: Route, routes: readonly Route[]): Audited | null 
   if (!clause) return null;
   const parameter = clause.target === undefined ? targetParameter(path) : null;
   const type = clause.target?.type ?? singular(segmentBefore(path, parameter));
-  const sent = clause.action === undefined ? 'as hidden' : 'as sent';
+  const sent = clause.action === undefined && !clause.unread ? 'as hidden' : 'as sent';
   return {
     action: clause.action ?? `${type}.${standard[method]}`,
     clause,
@@ -48,9 +48,10 @@ function clauseOf({ method, contract: { audit, role } }: Route): AuditClause | n
 function readerOf(
   route: Route,
   routes: readonly Route[],
-  { members, isMade }: AuditClause & { isMade: boolean },
+  { members, unread, isMade }: AuditClause & { isMade: boolean },
 ): Audited['read'] {
   const { path } = route;
+  if (unread) return async () => null;
   if (members) {
     const list = listAt(path, routes) ?? listAt(`${path}/:`, routes);
     return async (call, id) => list && { members: (await rowsOf(list, call, id)).map((row) => row['id']) };

@@ -92,6 +92,8 @@ export interface AuditClause {
   where?: Readonly<Record<string, string>>;
   /** The kind of record, where the path has no id of it, and the body's field with its id. */
   target?: { type: string; from?: string };
+  /** The record is not read, since that costs much: told are these fields of the answer, and what the body says. */
+  unread?: readonly string[];
   /** Not the record changes but those who belong to it. */
   members?: true;
   /** Told only if one of these fields has changed. */

@@ -153,6 +153,20 @@ describe('plugins of the platform', function () {
     expect((await app.patch(`${base}/greeter`, {})).body.version).to.equal('1.1.0');
   });
 
+  it('is in the audit log: who installed, approved and chose which version', async () => {
+    const { payload } = (await app.get('/platform/api/v1/audit_log?target=plugin:greeter')).body;
+    const told = payload.map(({ action, changes, target }: { action: string; changes: object; target: object }) => {
+      expect(target).to.deep.equal({ type: 'plugin', id: 'greeter' });
+      return [action, changes];
+    });
+    expect(told.filter(([action]: [string]) => action === 'plugin.rolled_back')).to.deep.equal(
+      ['1.1.0', '2.0.1', '1.1.0'].map((version) => ['plugin.rolled_back', { version: [null, version] }]),
+    );
+    const approval = told.find(([action]: [string]) => action === 'plugin.approved');
+    expect(approval[1].version).to.deep.equal([null, '2.0.1']);
+    expect(told.at(-1)).to.deep.equal(['plugin.installed', { version: [null, '1.0.0'] }]);
+  });
+
   it('a disabled one lets people answer, until it is enabled again', async () => {
     const inbox = await serve('greeter');
     const off = await app.post(`${base}/greeter/disable`);
