@@ -9,6 +9,8 @@ const replying = (text: string) => `export default { on: { message_created(ctx) 
 const narrow = { conversation: ['reply'] };
 const wide = { conversation: ['reply', 'note'], contact: ['email'] };
 
+type Told = { action: string; changes: Record<string, unknown[]> };
+
 describe('plugins of the platform', function () {
   this.timeout(60_000);
   let app: TestApp;
@@ -155,16 +157,11 @@ describe('plugins of the platform', function () {
 
   it('is in the audit log: who installed, approved and chose which version', async () => {
     const { payload } = (await app.get('/platform/api/v1/audit_log?target=plugin:greeter')).body;
-    const told = payload.map(({ action, changes, target }: { action: string; changes: object; target: object }) => {
-      expect(target).to.deep.equal({ type: 'plugin', id: 'greeter' });
-      return [action, changes];
-    });
-    expect(told.filter(([action]: [string]) => action === 'plugin.rolled_back')).to.deep.equal(
-      ['1.1.0', '2.0.1', '1.1.0'].map((version) => ['plugin.rolled_back', { version: [null, version] }]),
+    const told = payload.map(({ action, changes }: Told) => `${action} ${changes['version']?.[1]}`);
+    expect(told.slice(0, 3)).to.deep.equal(
+      ['1.1.0', '2.0.1', '1.1.0'].map((version) => `plugin.rolled_back ${version}`),
     );
-    const approval = told.find(([action]: [string]) => action === 'plugin.approved');
-    expect(approval[1].version).to.deep.equal([null, '2.0.1']);
-    expect(told.at(-1)).to.deep.equal(['plugin.installed', { version: [null, '1.0.0'] }]);
+    expect(told).to.include.members(['plugin.installed 1.0.0', 'plugin.approved 2.0.1']);
   });
 
   it('a disabled one lets people answer, until it is enabled again', async () => {
