@@ -9,8 +9,6 @@ const replying = (text: string) => `export default { on: { message_created(ctx) 
 const narrow = { conversation: ['reply'] };
 const wide = { conversation: ['reply', 'note'], contact: ['email'] };
 
-type Told = { action: string; changes: Record<string, unknown[]> };
-
 describe('plugins of the platform', function () {
   this.timeout(60_000);
   let app: TestApp;
@@ -157,7 +155,7 @@ describe('plugins of the platform', function () {
 
   it('is in the audit log: who installed, approved and chose which version', async () => {
     const { payload } = (await app.get('/platform/api/v1/audit_log?target=plugin:greeter')).body;
-    const told = payload.map(({ action, changes }: Told) => `${action} ${changes['version']?.[1]}`);
+    const told = payload.map((entry: Answer['body']) => `${entry.action} ${entry.changes.version?.[1]}`);
     expect(told.slice(0, 3)).to.deep.equal(
       ['1.1.0', '2.0.1', '1.1.0'].map((version) => `plugin.rolled_back ${version}`),
     );
