@@ -271,4 +271,12 @@ export const damages: [string, string, string, string[]][] = [
     `DELETE FROM messages WHERE content = 'planted'`,
     ['L11'],
   ],
+  [
+    'an entry of the audit log that is gone',
+    `INSERT INTO audit_chains (account_id, position, hash) VALUES (1, 1, 'planted')
+     ON CONFLICT (account_id) DO UPDATE SET position = audit_chains.position + 1000000`,
+    `DELETE FROM audit_chains WHERE hash = 'planted';
+     UPDATE audit_chains SET position = position - 1000000 WHERE position > 1000000`,
+    ['L13'],
+  ],
 ];

@@ -87,6 +87,7 @@ describe('the ledger', function () {
       'L10',
       'L11',
       'L12',
+      'L13',
     ]);
     await expectLedger(app.databaseUrl);
   });

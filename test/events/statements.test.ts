@@ -224,7 +224,8 @@ const costs: Readonly<
       return () => app.delete(`teams/${team}`);
     },
     statements: [
-      'begin + read identity + look for formats + read teams',
+      'begin + read identity + look for formats + select pg_advisory_xact_lock(hashtextextended($1, 0))',
+      'read teams',
       'savepoint savepoint_1 + read teams',
       'read conversations',
       'release savepoint_1',

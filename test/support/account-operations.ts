@@ -169,7 +169,10 @@ export const accountOperations: Record<string, Prepare> = {
     name: maker.text('renamed'),
     inbox_ids: [inbox],
   })),
-  'POST automations/:id/dry_run': ({ automation }) => ({ at: { id: automation }, body: { limit: 10 } }),
+  'POST automations/:id/dry_run': ({ automation, inbox }) => ({
+    at: { id: automation },
+    body: { limit: 10, inbox_ids: [inbox] },
+  }),
   'DELETE automations/:id': on(newAutomation),
   'GET macros': nothing,
   'GET macros/:id': ({ macro }) => ({ at: { id: macro } }),

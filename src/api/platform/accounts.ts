@@ -61,6 +61,7 @@ export const platformAccountRoutes = [
     {
       reply: 'resources/empty',
       role: 'platform',
+      inBatches: true,
       description:
         'Everything of the account goes with it. Its users stay, without access if they have no other account.',
     },
@@ -98,6 +99,7 @@ export const platformAccountRoutes = [
       body: 'requests/account-user.delete',
       reply: 'resources/empty',
       role: 'platform',
+      inBatches: true,
       audit: { action: 'account_user.deleted' },
       description: 'Who has no account left loses every access token.',
     },

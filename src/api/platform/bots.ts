@@ -106,6 +106,7 @@ export const platformBotRoutes = [
     {
       reply: 'resources/empty',
       role: 'platform',
+      inBatches: true,
       description: 'It serves no account any more; its messages stay without their author.',
     },
     ({ sql, params, transact }) => removeSystemBot(transact, sql, params.id),

@@ -80,6 +80,7 @@ export const platformUserRoutes = [
     {
       reply: 'resources/empty',
       role: 'platform',
+      inBatches: true,
       description: 'The user leaves every account; what the user wrote stays without its author.',
     },
     ({ sql, params, transact }) => deleteUser(transact, sql, params.id),

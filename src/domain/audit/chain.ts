@@ -113,9 +113,14 @@ export function deleteOldAuditEntries(database: Database, days: number): Promise
     nameOf: ({ id }) => `entry ${id}`,
     page: (after) =>
       database.sql<Old>(
-        `SELECT a.id, a.position FROM audit_log a JOIN audit_chains c ON c.account_id IS NOT DISTINCT FROM a.account_id
-         WHERE a.at < $1 AND (a.position, a.id) > ($2, $3) AND a.position < least(c.position, (
-           SELECT min(y.position) FROM audit_log y WHERE y.account_id IS NOT DISTINCT FROM a.account_id AND y.at >= $1))
+        // `least` ignores null: a chain without young entries is kept from its head alone.
+        `WITH kept AS (
+           SELECT coalesce(account_id, 0) AS place, min(position) AS first FROM audit_log
+           WHERE at >= $1 AND position IS NOT NULL GROUP BY 1
+         )
+         SELECT a.id, a.position FROM audit_log a JOIN audit_chains c ON coalesce(c.account_id, 0) = coalesce(a.account_id, 0)
+         LEFT JOIN kept k ON k.place = coalesce(a.account_id, 0)
+         WHERE a.at < $1 AND (a.position, a.id) > ($2, $3) AND a.position < least(c.position, k.first)
          ORDER BY a.position, a.id LIMIT ${prunedAtOnce}`,
         [before, after?.position ?? 0, after?.id ?? 0],
       ),

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordAct, recordActOfPerson, type Acting, type Changes } from '../../domain/audit/acts.ts';
 import type { Audited, Fields } from './audited.ts';
 import type { AnyCall } from './call.ts';
-import type { AuditClause } from './route.ts';
 
 // Records of customers: of what was in them nothing may stay when they are erased.
 const personal = new Set(['contact', 'conversation']);
@@ -33,12 +32,14 @@ export async function performAudited<Result>(
 ): Promise<Result> {
   const { clause, target, read } = audited;
   const isMade = target.parameter === null && clause.target === undefined;
-  const before = isMade ? null : await read(call, idOf(audited, call, null));
+  const known = isMade ? null : idOf(audited, call, null);
+  if (known !== null) await holdActs(call, `${target.type} ${known}`);
+  const before = isMade ? null : await read(call, known);
   const { result, reply, isDone } = await perform();
   if (!isDone) return result;
   const id = idOf(audited, call, reply);
-  const isGone = audited.action.endsWith('.deleted') && !clause.members;
-  const after = isGone ? null : (answered(reply, clause) ?? (await read(call, id)));
+  const isGone = audited.action === `${target.type}.deleted`;
+  const after = isGone ? null : await stateAfter(audited, call, { id, before, reply });
   const changes = changesOf(audited, call, { before, after });
   if (isUntold(audited, changes)) return result;
   await write(audited, call, { id, changes });
@@ -84,22 +85,56 @@ function idIn(from: unknown, field: string): number | string | null {
   return typeof value === 'number' || typeof value === 'string' ? value : null;
 }
 
-function answered(reply: unknown, { unread }: AuditClause): Fields | null {
-  return unread ? Object.fromEntries(unread.map((field) => [field, (reply as Fields | null)?.[field]])) : null;
+// Acts on one record are told one after the other: else each could be told with what the other has changed.
+async function holdActs({ sql }: AnyCall, record: string): Promise<void> {
+  await sql('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`audit of ${record}`]);
 }
 
-function changesOf({ target, told }: Audited, { body }: AnyCall, { before, after }: States): Changes {
+/** The outcome of an act, beside the record as it was. */
+interface Done {
+  id: number | string | null;
+  before: Fields | null;
+  reply: unknown;
+}
+
+async function stateAfter(
+  { clause, read }: Audited,
+  call: AnyCall,
+  { id, before, reply }: Done,
+): Promise<Fields | null> {
+  const { unread, members } = clause;
+  if (unread) return Object.fromEntries(unread.map((field) => [field, (reply as Fields | null)?.[field]]));
+  if (!members) return read(call, id);
+  return { members: membersAfter(members, (before?.['members'] ?? []) as number[], idsIn(call.body)) };
+}
+
+// Members leave in later transactions: they are told by what was asked for.
+function membersAfter(change: 'added' | 'replaced' | 'removed', before: readonly number[], ids: readonly number[]) {
+  if (change === 'removed') return before.filter((id) => !ids.includes(id));
+  return change === 'replaced' ? ids : [...new Set([...before, ...ids])];
+}
+
+function idsIn(body: unknown): readonly number[] {
+  return (body as { user_ids: readonly number[] }).user_ids;
+}
+
+function changesOf({ target, told, others }: Audited, { body, params }: AnyCall, { before, after }: States): Changes {
   if (personal.has(target.type)) return {};
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  const changed = [...fields].filter(
-    (field) => !unspoken.has(field) && !isDeepStrictEqual(before?.[field] ?? null, after?.[field] ?? null),
-  );
-  const changes = changed.map((field) => [field, [brief(before?.[field]), brief(after?.[field])]] as const);
+  const isChanged = (field: string): boolean =>
+    fields.has(field) && !unspoken.has(field) && !isDeepStrictEqual(before?.[field] ?? null, after?.[field] ?? null);
+  const changes = [...fields]
+    .filter(isChanged)
+    .map((field) => [field, [brief(before?.[field]), brief(after?.[field])]] as const);
   const sent = told === 'not at all' || typeof body !== 'object' || body === null ? [] : Object.entries(body);
-  // Secrets are in no record: that they were sent is told.
-  const others = sent.filter(([field]) => !fields.has(field));
-  const said = others.map(([field, value]) => [field, [null, told === 'as sent' ? brief(value) : hidden]] as const);
-  return Object.fromEntries([...changes, ...said]);
+  // Secrets are in no record, or masked: that they were sent is told.
+  const unseen = sent.filter(([field, value]) => !isChanged(field) && !isDeepStrictEqual(value, after?.[field]));
+  const said = unseen.map(([field, value]) => {
+    const isOpen = told === 'as sent' && !fields.has(field);
+    return [field, [null, isOpen ? brief(value) : hidden]] as const;
+  });
+  const within = others.map((name) => [name, [null, params[name]]] as const);
+  return Object.fromEntries([...changes, ...said, ...within]);
 }
 
 function brief(value: unknown = null): unknown {

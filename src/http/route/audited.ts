@@ -14,6 +14,8 @@ export interface Audited {
   clause: AuditClause;
   /** The kind of record that is acted on, and the path parameter with its id; null where the answer has the id. */
   target: { type: string; parameter: string | null };
+  /** Further ids of the path, of something within the record. */
+  others: readonly string[];
   /** Reads the record as the caller sees it; null where no operation answers it. */
   read: (call: AnyCall, id: Id) => Promise<Fields | null>;
   /** How fields of the body are told that the record does not show. */
@@ -28,13 +30,16 @@ export function auditOf(route: Route, routes: readonly Route[]): Audited | null 
   const clause = clauseOf(route);
   if (!clause) return null;
   const parameter = clause.target === undefined ? targetParameter(path) : null;
+  const others = parameterNames(path).filter((name) => name !== 'account_id' && name !== parameter);
+  const isWithin = others.length > 0;
   const type = clause.target?.type ?? singular(segmentBefore(path, parameter));
   const sent = clause.action === undefined && !clause.unread ? 'as hidden' : 'as sent';
   return {
     action: clause.action ?? `${type}.${standard[method]}`,
     clause,
     target: { type, parameter },
-    read: readerOf(route, routes, { ...clause, isMade: parameter === null && !clause.target }),
+    read: readerOf(route, routes, { ...clause, isMade: parameter === null && !clause.target, isWithin }),
+    others,
     told: contract.upload || clause.members ? 'not at all' : sent,
   };
 }
@@ -48,7 +53,7 @@ function clauseOf({ method, contract: { audit, role } }: Route): AuditClause | n
 function readerOf(
   route: Route,
   routes: readonly Route[],
-  { members, unread, isMade }: AuditClause & { isMade: boolean },
+  { members, unread, isMade, isWithin }: AuditClause & { isMade: boolean; isWithin: boolean },
 ): Audited['read'] {
   const { path } = route;
   if (unread) return async () => null;
@@ -58,7 +63,8 @@ function readerOf(
   }
   const record = findRecordRoute(route, routes) ?? (isMade ? recordMadeBy(route, routes) : null);
   if (record) return async (call, id) => (await answerOf(record.route, call, paramsFor(record, call, id))) as Fields;
-  const list = listAt(path.replace(/\/:[^/]+$/, ''), routes);
+  // The list at the path of what is within a record is not that of records.
+  const list = isWithin ? null : listAt(path.replace(/\/:[^/]+$/, ''), routes);
   return async (call, id) => {
     const rows = list && id !== null ? await rowsOf(list, call, id) : [];
     return rows.find((row) => row['id'] === id) ?? null;

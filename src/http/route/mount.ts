@@ -214,7 +214,7 @@ async function perform(ctx: Context, call: AnyCall, prepared: unknown, served: S
   const ifMatch = readIfMatch(ctx);
   const request = keyedRequest(ctx, call, served.route);
   if (ifMatch === null && !request && !served.audited) return handle(ctx, { call, prepared }, served);
-  if (!request && served.route.contract.inBatches && 'account' in call) {
+  if (!request && served.route.contract.inBatches) {
     const beginning = { ifMatch, record: served.traits.record, audited: served.audited };
     return handle(ctx, { call: inFirstBatch(beginning, call, database), prepared }, served);
   }

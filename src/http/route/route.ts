@@ -94,8 +94,8 @@ export interface AuditClause {
   target?: { type: string; from?: string };
   /** The record is not read, since that costs much: told are these fields of the answer, and what the body says. */
   unread?: readonly string[];
-  /** Not the record changes but those who belong to it. */
-  members?: true;
+  /** Not the record changes but those who belong to it: how the body's `user_ids` change them. */
+  members?: 'added' | 'replaced' | 'removed';
   /** Told only if one of these fields has changed. */
   only?: readonly string[];
   /** Told in the log of each account that the caller works in. */

@@ -50,6 +50,16 @@ describe('the audit log', function () {
     return (await app.post('webhooks', { url, subscriptions: ['message_created'], ...fields })).body.id;
   }
 
+  async function openFor(inboxId: number, assigneeId: number): Promise<number> {
+    const contact = (await app.post('contacts', { name: 'Customer' })).body.id;
+    const { body } = await app.post('conversations', {
+      inbox_id: inboxId,
+      contact_id: contact,
+      assignee_id: assigneeId,
+    });
+    return body.id;
+  }
+
   it('says who changed the URL of a webhook, from where, by which request, and what it was before', async () => {
     const id = await addWebhook();
     const { headers } = await app.call('PATCH', `webhooks/${id}`, { url: 'https://example.com/two' });
@@ -96,6 +106,39 @@ describe('the audit log', function () {
     expect(changes).to.deep.equal({ auth_type: [null, 'basic'], auth: [null, '(not recorded)'] });
   });
 
+  it('tells that a secret was replaced where the record shows a mask of it', async () => {
+    const secret = (value: string) => ({ headers: [{ name: 'Authorization', value }] });
+    const id = await addWebhook(secret('Bearer one'));
+    await app.patch(`webhooks/${id}`, secret('Bearer two'));
+    expect(await newest()).to.deep.include({
+      action: 'webhook.updated',
+      target: { type: 'webhook', id },
+      changes: { headers: [null, '(not recorded)'] },
+    });
+  });
+
+  it('names what is within a record, and keeps what the record was', async () => {
+    const id = await addWebhook();
+    await app.post(`webhooks/${id}/rotate_secret`, {});
+    const { payload } = (await app.get(`webhooks/${id}/secrets`)).body;
+    const old = payload.toSorted((one: { id: number }, other: { id: number }) => one.id - other.id)[0];
+    expect((await app.delete(`webhooks/${id}/secrets/${old.id}`)).status).to.equal(200);
+    expect(await newest()).to.deep.include({
+      action: 'secret.deleted',
+      target: { type: 'webhook', id },
+      changes: { secret_id: [null, old.id] },
+    });
+  });
+
+  it('tells of two who change one record at once what each has changed', async () => {
+    const id = await addWebhook();
+    const addresses = [1, 2, 3, 4, 5, 6].map((count) => `https://example.com/at-once/${count}`);
+    await Promise.all(addresses.map((address) => app.patch(`webhooks/${id}`, { url: address })));
+    const told = (await list(`?target=webhook:${id}&action=webhook.updated`)).map(({ changes }) => changes['url']!);
+    expect(told.map(([, after]) => after)).to.have.members(addresses);
+    for (const [index, [before]] of told.entries()) expect(before).to.equal(told[index + 1]?.[1] ?? url);
+  });
+
   it('tells nothing of what was refused, and tells a repeated request once', async () => {
     const count = (await list()).length;
     expect((await app.post('webhooks', { url: 'nonsense' })).status).to.equal(422);
@@ -128,6 +171,17 @@ describe('the audit log', function () {
       target: { type: 'team', id: team },
       changes: { members: [[], [id]] },
     });
+    const place = (await app.post('inboxes', { name: 'Desk', channel: { type: 'api' } })).body.id;
+    await app.post(`inboxes/${place}/members`, { user_ids: [id] });
+    const conversations = [];
+    for (let count = 0; count < 3; count++) conversations.push(await openFor(place, id));
+    await app.call('DELETE', `inboxes/${place}/members`, { user_ids: [id] });
+    expect(await newest()).to.deep.include({
+      action: 'inbox_member.deleted',
+      target: { type: 'inbox', id: place },
+      changes: { members: [[id], []] },
+    });
+    for (const one of conversations) expect((await app.get(`conversations/${one}`)).body.meta.assignee).to.equal(null);
     await app.post('labels', { title: 'vip' });
     const label = (await app.get('labels')).body.payload.find(({ title }: { title: string }) => title === 'vip').id;
     await app.patch(`labels/${label}`, { title: 'gold' });

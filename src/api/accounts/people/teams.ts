@@ -86,7 +86,7 @@ export const teamRoutes = [
       body: 'requests/team.members',
       reply: 'resources/agent-list',
       role: 'administrator',
-      audit: { action: 'team_member.created', members: true },
+      audit: { action: 'team_member.created', members: 'added' },
     },
     async ({ sql, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'add' }));
@@ -99,7 +99,7 @@ export const teamRoutes = [
       body: 'requests/team.members',
       reply: 'resources/agent-list',
       role: 'administrator',
-      audit: { action: 'team_member.updated', members: true },
+      audit: { action: 'team_member.updated', members: 'replaced' },
     },
     async ({ sql, account, params: { id }, body, transact }) => {
       await transact((tx) => changeTeamMembers(tx, id, { userIds: body.user_ids, change: 'replace' }));
@@ -112,7 +112,7 @@ export const teamRoutes = [
       body: 'requests/team.members',
       reply: 'resources/empty',
       role: 'administrator',
-      audit: { action: 'team_member.deleted', members: true },
+      audit: { action: 'team_member.deleted', members: 'removed' },
     },
     ({ params, body, transact }) =>
       transact((tx) => changeTeamMembers(tx, params.id, { userIds: body.user_ids, change: 'remove' })),

@@ -15,7 +15,7 @@ interface Beginnings {
 /** Properties of a contract that exist behind one door only. */
 interface OwnClauses {
   account: 'inBatches';
-  platform: never;
+  platform: 'inBatches';
   visitor: never;
   open: 'needsNoDatabase' | 'cacheable' | 'anyOrigin';
 }
