@@ -33,5 +33,5 @@ export function inFirstBatch({ ifMatch, record, audited }: Beginning, call: AnyC
     isBegun = true;
     return result;
   };
-  return { ...call, transact } as AnyCall;
+  return { ...call, transact };
 }
