@@ -29,7 +29,7 @@ export function inOneTransaction<Result>(
 }
 
 /** Like inOneTransaction, for a call in an account. */
-export function inAccount<Result>(
+function inAccount<Result>(
   database: Database,
   { call, view }: { call: InAccount; view: View },
   work: HeldWork<InAccount, Result>,
