@@ -6750,7 +6750,7 @@ schedule?: boolean
  */
 tools?: boolean
 /**
- * For channels: it sends mail by `ctx.mail.send`. The name of the secret with the URL of a mail server, `smtps://user:password@host:port`; without a value, mail of the domains of CHANNEL_MAIL_DOMAINS goes by the server of the service.
+ * For channels: it sends mail by `ctx.mail.send`. The name of the secret with the URL of a mail server, `smtps://user:password@host:port`; without a value, mail of the accounts and domains of CHANNEL_MAIL_DOMAINS goes by the server of the service. All mail comes from the inbox's address: the setting that `identity` names.
  */
 mail?: string
 /**
@@ -7089,7 +7089,7 @@ export interface Settings {
   readonly smtpUrl: string | null;
   /** Sender of mail, `Support <support@example.com>`. Needed with `SMTP_URL`. */
   readonly mailFrom: string | null;
-  /** Domains whose mail inboxes may send by `SMTP_URL`, separated by commas. An inbox with a mail server of its own needs none. */
+  /** Accounts and the domains whose mail their inboxes may send by `SMTP_URL`, as `ACCOUNT_ID:DOMAIN`, separated by commas. Not the address of `MAIL_FROM`. An inbox with a mail server of its own needs none. */
   readonly channelMailDomains: readonly string[];
   /** URL of the service for people, used in links in mail; without a slash at the end. */
   readonly publicUrl: string | null;

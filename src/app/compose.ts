@@ -168,7 +168,7 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
   return {
     send: sendOutbound({ secure: mechanisms.botOutbound, plain: mechanisms.plainOutbound }, config.botFetchMaxBytes),
     files: formFiles(mechanisms.attachments, database.sql),
-    mail: (mail, server, signal) => mechanisms.channelMailer.send(mail, server, signal),
+    mail: (mail, sending) => mechanisms.channelMailer.send(mail, sending),
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),
     tools: { approvedHosts: (accountId) => findApprovedHosts(database.sql, accountId) },

@@ -24,7 +24,6 @@ export async function stop(parts: Parts): Promise<void> {
   const ways = [parts.outbound, parts.botOutbound, parts.fileOutbound, parts.plainOutbound, parts.models];
   await Promise.all([...ways.map((way) => way.close()), parts.objects?.close(), parts.provider?.close()]);
   await parts.mailer.close();
-  parts.channelMailer.close();
   await parts.tokenUses.stop();
   await Promise.all([databases.requests.close(), databases.engine.close()]);
 }

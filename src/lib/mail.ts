@@ -84,8 +84,8 @@ export class Mailer {
   }
 }
 
-/** Returns a way to a mail server, with bounds for each step. It reads no file and no URL that a mail names. */
-export function openTransport(options: Record<string, unknown>): Transporter {
+/** Returns a way to a mail server, with bounds for each step, and for how long it may be silent. It reads no file and no URL that a mail names. */
+export function openTransport(options: Record<string, unknown>, silenceMs: number = inactivityMs): Transporter {
   // The library is loaded only where there is a mail server.
   const { createTransport } = createRequire(import.meta.url)('nodemailer') as { createTransport: typeof Create };
   return createTransport({
@@ -93,7 +93,7 @@ export function openTransport(options: Record<string, unknown>): Transporter {
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     dnsTimeout: connectMs,
-    socketTimeout: inactivityMs,
+    socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   });

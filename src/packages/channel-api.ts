@@ -79,7 +79,10 @@ export interface OutgoingMail {
   message_id: string;
   in_reply_to?: string;
   references?: readonly string[];
-  /** `auto-submitted`, `precedence` and those that begin with `x-`, in lower case. */
+  /**
+   * `auto-submitted`, `precedence` and those that begin with `x-`, in lower case; by the server of the service, of these only
+   * `x-auto-response-suppress`, `x-pm-keepid` and `x-pm-metadata-…`.
+   */
   headers?: Readonly<Record<string, string>>;
   /** Ids of files of public messages of the conversation. */
   attachments?: readonly number[];
@@ -129,8 +132,9 @@ export interface ChannelContext<Config = JsonObject> extends Pick<
   readonly channel: ChannelDoor;
   readonly mail: {
     /**
-     * Sends a mail with `permissions.mail`. Rejects with the code `mail_refused` for good, `mail_server` for settings that are wrong, and
-     * `mail_failed` for now. `await ctx.mail.send({ from, to, subject, text, message_id })`
+     * Sends a mail with `permissions.mail`, from the address of the inbox: the setting that `identity` names. Rejects with the code
+     * `mail_refused` for good, `mail_server` for settings that are wrong, `mail_failed` for now, and `mail_unknown` when the server got the
+     * mail and did not confirm it: the message fails, and is not sent again by itself. `await ctx.mail.send({ from, to, subject, text, message_id })`
      */
     send(mail: OutgoingMail): Promise<{ message_id: string }>;
   };

@@ -48,6 +48,7 @@ const answeredWrongly: ReadonlySet<string> = new Set([
   'no_handler',
 ]);
 const unanswered = 'The channel did not answer with the id of the message';
+const lostAnswer = 'The mail server got the mail and did not confirm it: it may have arrived';
 
 /**
  * Has channels send messages. A message is `sent` once the channel has answered with its id in the other system, and `failed` when
@@ -80,7 +81,7 @@ export class ChannelRunner {
 
   async #conclude(run: Run, settle: Settle, messageId: number): Promise<void> {
     const { input, bot, result } = run;
-    const end = endOf(result, input.attempt);
+    const end = run.openMail === 'unknown' ? orUnanswered(endOf(result, input.attempt)) : endOf(result, input.attempt);
     let quarantine: Quarantine | null = null;
     await this.#commit(input, async (tx) => {
       const message = await this.#reach(tx, input, messageId);
@@ -89,9 +90,7 @@ export class ChannelRunner {
       else keepRun(tx, { ...recordOf(run, outcomeOf(end), end.reason), handedOff: false });
       // However the run ended, what it had sent by then is not to be sent again.
       await this.#keepWrites(tx, run);
-      // An error of the handler is most often a failure of the other system: it is no fault of the code.
-      if (end.type === 'failed' && end.outcome !== 'threw' && isBlamed(end.outcome))
-        quarantine = await countFailedRun(tx, bot.id, end.outcome);
+      if (end.type === 'failed' && isFault(end, run)) quarantine = await countFailedRun(tx, bot.id, end.outcome);
       if (message && end.type === 'sent') await markSent(tx, message, end.externalId);
       if (message && !isGood(end) && verdict.state === 'exhausted') await markFailed(tx, message, end.reason);
       keepHealthAfter(tx, run, end);
@@ -158,6 +157,17 @@ function endOf(result: Run['result'], attempt: number): SendEnd {
     if (action.type === 'later') return laterOf(action, attempt);
   }
   return { type: 'failed', outcome: 'invalid_actions', reason: unanswered };
+}
+
+// Sent again, the customer would have it twice.
+function orUnanswered(end: SendEnd): SendEnd {
+  return isGood(end) ? end : { type: 'refused', reason: lostAnswer };
+}
+
+// An error of the handler is most often a failure of the other system, and a mail server may be slow: no fault of the code.
+function isFault({ outcome }: Extract<SendEnd, { type: 'failed' }>, { openMail }: Pick<Run, 'openMail'>): boolean {
+  if (outcome === 'threw' || (outcome === 'timeout' && openMail !== null)) return false;
+  return isBlamed(outcome);
 }
 
 function laterOf({ reason, seconds = 0, progress }: Extract<Action, { type: 'later' }>, attempt: number): SendEnd {

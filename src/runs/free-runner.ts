@@ -166,8 +166,7 @@ export class FreeRunner {
     let quarantine: Quarantine | null = null;
     await this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, outcome, detail), handedOff: false });
-      // Failures of another system are no fault of a channel's code.
-      const isInnocent = run.found.part === 'channel' && (outcome === 'later' || outcome === 'threw');
+      const isInnocent = run.found.part === 'channel' && broughtFromOutside.has(outcome);
       if (isBlamed(outcome) && !isInnocent) quarantine = await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail };
     });
@@ -230,6 +229,9 @@ export class FreeRunner {
 
 /** Outcomes that would be the same again. */
 const hopeless: ReadonlySet<string> = new Set(['invalid_actions', 'forbidden_action', 'too_many_actions']);
+
+/** Outcomes of channels by another system that fails, or by what strangers write: they must not stop an inbox. */
+const broughtFromOutside: ReadonlySet<string> = new Set(['later', 'threw', 'invalid_actions', 'too_many_actions']);
 
 /** A request of a hook was erased while its run was under way. */
 class RequestErased extends Error {}

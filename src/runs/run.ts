@@ -10,6 +10,7 @@ import { noPermissions, type Permissions, type RunResult, type Sandbox } from '.
 import { permissionsWith } from '../packages/manifest/setting-hosts.ts';
 import type { Author } from './doors/customers.ts';
 import { openDoors, type DoorPorts, type DoorRun } from './doors/doors.ts';
+import type { OpenMail } from './doors/mail.ts';
 import { readHistory, type ReadMessages } from './history.ts';
 import { errorOfRun } from './run-error.ts';
 import type { TokenUsage } from './usage.ts';
@@ -54,11 +55,14 @@ export interface Run {
   forwards: boolean;
   /** See Doors. */
   health: string | null | undefined;
+  /** See Doors. */
+  openMail: OpenMail | null;
   tokens: TokenUsage;
   result: RunResult;
 }
 
 const noTokens: TokenUsage = { promptTokens: 0, completionTokens: 0 };
+const nothing = { writes: [], forwards: false, health: undefined, openMail: null, tokens: noTokens };
 
 export interface RunPorts {
   plugins: Pick<InstalledPlugins, 'find' | 'refresh'>;
@@ -81,7 +85,6 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const { pack, config, problems } = await findFitting(plugins, bot);
   const seed = random.bytes(4).readUInt32BE();
   const now = clock.now();
-  const nothing = { writes: [], forwards: false, health: undefined, tokens: noTokens };
   const base = { input, bot, pack, seed, clock: now, ...nothing };
   const without = { ...base, permissions: noPermissions };
   if (!pack) return { ...without, config: {}, result: unloaded(`No plugin ${bot.pluginId} is installed`) };
@@ -91,7 +94,9 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
   const place = { accountId: input.account.id, conversationId: input.event.conversationId };
   const history = readMessages ? await readHistory(readMessages, place, permissions) : null;
   const event = JSON.parse(input.body) as unknown;
-  const doors = openDoors(doorRunOf(ports, { input, bot, event, permissions, now, config }), ports.doors ?? {});
+  const { identity } = pack.manifest;
+  const visit = { input, bot, event, permissions, now, config, identity };
+  const doors = openDoors(doorRunOf(ports, visit), ports.doors ?? {});
   const result = await sandbox.run({
     owner: { account: input.account.id, bot: bot.id },
     kind,
@@ -122,6 +127,7 @@ export async function runBot(ports: RunPorts, input: BotEvent, bot: BotToRun): P
     writes: doors.writes,
     forwards: doors.forwards,
     health: doors.health,
+    openMail: doors.openMail,
     tokens: doors.tokens,
     result: { ...result, calls, logs, ...error, ...judged },
   };
@@ -133,7 +139,6 @@ function handlerOf({ handler, event }: BotEvent): string {
 
 /** Returns a run that was refused before it began. */
 export function refusedRun({ clock }: Pick<RunPorts, 'clock'>, input: BotEvent, bot: BotToRun): Run {
-  const nothing = { writes: [], forwards: false, health: undefined, tokens: noTokens };
   const permissions = noPermissions;
   const base = { input, bot, pack: null, config: {}, permissions, seed: 0, clock: clock.now() };
   return { ...base, ...nothing, result: unloaded('') };
@@ -146,10 +151,14 @@ interface DoorVisit {
   permissions: Permissions;
   now: Date;
   config: Record<string, unknown>;
+  /** The name of the setting, as the manifest has it. */
+  identity: string | null;
 }
 
-function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, now, config }: DoorVisit): DoorRun {
+function doorRunOf({ openSecret }: RunPorts, visit: DoorVisit): DoorRun {
+  const { input, bot, event, permissions, now, config, identity } = visit;
   const { account, botId, event: about } = input;
+  const known = identity === null ? undefined : config[identity];
   const { conversationId } = about;
   const contactId = contactEvents.has(about.name) ? (event as { id: number }).id : contactIdOf(event);
   return {
@@ -163,6 +172,7 @@ function doorRunOf({ openSecret }: RunPorts, { input, bot, event, permissions, n
     messageId: messageIdOf(about.name, event),
     tokensPerDay: bot.tokensPerDay ?? null,
     secretNames: Object.keys(bot.secrets ?? {}),
+    identity: typeof known === 'string' ? known : null,
     tools: config['tools'],
     secret: (name) => {
       const sealed = bot.secrets && Object.hasOwn(bot.secrets, name) ? bot.secrets[name] : undefined;

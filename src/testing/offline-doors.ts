@@ -31,6 +31,7 @@ export function openOffline(permissions: Permissions, now: number): OfflineDoors
     messageId: null,
     tokensPerDay: null,
     secretNames: [],
+    identity: null,
     tools: [],
     secret: (name: string) => `the value of ${name}`,
   };

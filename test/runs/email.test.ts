@@ -49,7 +49,7 @@ describe('the channel email', function () {
 
   before(async () => {
     smtp = await MailServer.start();
-    const config = { smtpUrl: smtp.url, mailFrom: 'service@example.com', channelMailDomains: ['listed.example'] };
+    const config = { smtpUrl: smtp.url, mailFrom: 'service@example.com', channelMailDomains: ['2:listed.example'] };
     app = await TestApp.start({ config });
     const made = await connect(address);
     expect(made.status, JSON.stringify(made.body)).to.equal(201);
@@ -363,7 +363,7 @@ describe('the channel email', function () {
     const inboxAt = `/api/v1/accounts/${account}/inboxes/${made.body.id}`;
     await app.eventually(async () => {
       const { channel } = (await app.get(inboxAt, administrator.headers)).body;
-      return JSON.stringify(channel.health).includes('CHANNEL_MAIL_DOMAINS does not list second.example');
+      return JSON.stringify(channel.health).includes('CHANNEL_MAIL_DOMAINS does not list 2:second.example');
     });
     // At an address that plugins may not call.
     const blocked = { channel: { secrets: { SMTP_URL: 'smtp://10.0.0.1:25' } } };

@@ -7,10 +7,13 @@ export interface ReceivedMail {
   message: string;
 }
 
-/** An SMTP server on loopback that stores mails, or refuses every recipient. */
+/** An SMTP server on loopback that stores mails, or refuses every recipient, or hangs up on those that it has stored. */
 export class MailServer {
   readonly received: ReceivedMail[] = [];
   refusing = false;
+  hangingUp = false;
+  /** Awaited before it confirms a mail. */
+  thinking: Promise<void> = Promise.resolve();
   /** Milliseconds before its greeting. */
   greetingMs = 0;
   readonly #server: Server;
@@ -43,6 +46,10 @@ export class MailServer {
     let pending = '';
     let inMessage = false;
     const say = (line: string) => socket.write(`${line}\r\n`);
+    const confirm = () => {
+      if (this.hangingUp) socket.destroy();
+      else void this.thinking.then(() => say('250 kept'));
+    };
     const hear = (line: string) => {
       if (inMessage) {
         if (line !== '.') mail.message += `${line}\n`;
@@ -50,7 +57,7 @@ export class MailServer {
           inMessage = false;
           this.received.push(mail);
           mail = { from: '', to: [], message: '' };
-          say('250 kept');
+          confirm();
         }
         return;
       }

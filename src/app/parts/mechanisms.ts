@@ -190,6 +190,7 @@ export async function createMechanisms(options: AppOptions): Promise<Mechanisms>
     tokenUses: new TokenUses(databases.requests, warn),
     channelMailer: new ChannelMailer({
       smtpUrl: config.smtpUrl,
+      serviceFrom: config.mailFrom,
       domains: config.channelMailDomains,
       gate,
       policy: createAddressPolicy(config.outboundAllowCidrs),

@@ -24,15 +24,23 @@ const maxReasonChars = 1_000;
 const ranks = { pending: 0, sent: 1, delivered: 2, read: 3 } as const;
 
 /**
- * Marks a message as sent, known by this id in the other system. Says message_updated; nothing for one that is neither pending nor was
- * deleted while it was sent.
+ * Marks a message as sent, known by this id in the other system, also where a receipt came first. Says message_updated; nothing for
+ * one that is neither pending nor was deleted while it was sent, and has the id already.
  */
 export async function markSent(tx: Transaction, reached: Reached, externalId: string): Promise<void> {
   const { conversation, message } = reached;
   const wasDeleted = message.status === 'failed' && message.contentAttributes['deleted'] === true;
-  if (message.status !== 'pending' && !wasDeleted) return;
   await keepExternalId(tx, { inboxId: conversation.inbox.id, externalId, messageId: message.id });
+  if (message.status !== 'pending' && !wasDeleted) return keepSourceId(tx, reached, externalId);
   await change(tx, reached, { status: 'sent', sourceId: externalId, externalError: null });
+}
+
+// A receipt may name the message by another id than the one by which customers answer it.
+async function keepSourceId(tx: Transaction, reached: Reached, externalId: string): Promise<void> {
+  const { sourceId: previous } = reached.message;
+  if (previous === externalId) return;
+  reached.message.sourceId = externalId;
+  await saveEdit(tx, reached, { source_id: { previous, current: externalId } });
 }
 
 /** Marks a message as failed, for a reason that agents see. Says message_updated; nothing for one that is not pending. */

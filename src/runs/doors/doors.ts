@@ -5,7 +5,7 @@ import { currentDoor, type ReadCurrent } from './current.ts';
 import { digestDoors } from './digests.ts';
 import { fetchDoor, type SendRequest } from './fetch.ts';
 import { Redaction } from './redaction.ts';
-import { mailDoor, type SendMail } from './mail.ts';
+import { MailDoor, type OpenMail, type SendMail } from './mail.ts';
 import { RequestBudget } from './request-budget.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
 import { searchDoor, type KnowledgePorts } from './search.ts';
@@ -58,6 +58,8 @@ export interface DoorRun {
   secret: (name: string) => string | null;
   /** Names of all secrets of the bot. */
   secretNames: readonly string[];
+  /** The setting by which the channel's inbox is known; null for none, and where it is a secret. */
+  identity: string | null;
   /** The bot's setting `tools`; undefined where its plugin has none. */
   tools: unknown;
 }
@@ -73,6 +75,8 @@ export interface Doors {
   readonly tokens: TokenUsage;
   /** Why the bot cannot answer as it is meant to, for the operator; null when it can, undefined when nothing shows it. */
   readonly health: string | null | undefined;
+  /** See MailDoor. */
+  readonly openMail: OpenMail | null;
   /** Replaces the secrets that were used by their names. */
   redact<Value>(value: Value): Value;
 }
@@ -84,7 +88,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const storage = new StorageDoor(run, ports.storage);
   const budget = new RequestBudget();
   const fetch = fetchDoor(run, ports.send, { redaction, budget, files: ports.files });
-  const mail = mailDoor(run, ports.mail, { redaction, budget, files: ports.files });
+  const mail = new MailDoor(run, { send: ports.mail, redaction, budget, files: ports.files });
   const tools = new ToolDoor(run, { ports: ports.tools, send: ports.send, redaction, budget });
   const model = new ChatDoor(run, ports.models);
   let knowledge: string | null | undefined;
@@ -106,7 +110,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     hostCalls: {
       ...storage.calls,
       fetch,
-      'mail.send': mail,
+      'mail.send': mail.call,
       ...digestDoors(run),
       ...customerDoors(run, ports.customers),
       'llm.status': guarded('llm', () => model.status()),
@@ -127,6 +131,9 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
     },
     get tokens() {
       return model.tokens;
+    },
+    get openMail() {
+      return mail.open;
     },
     get health() {
       return model.health ?? (knowledge === undefined ? model.health : knowledge);

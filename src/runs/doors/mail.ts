@@ -1,5 +1,5 @@
 import { isHeaderText } from '../../outbound/request-headers.ts';
-import { MailError, type ChannelMail } from '../../outbound/channel-mail.ts';
+import { MailError, type ChannelMail, type MailSending } from '../../outbound/channel-mail.ts';
 import { ForbiddenCall, type HostCall } from '../../sandbox/run.ts';
 import type { DoorRun } from './doors.ts';
 import { DoorError, UnavailableError } from './errors.ts';
@@ -9,7 +9,17 @@ import type { RequestBudget } from './request-budget.ts';
 import { hideSecrets } from './secret-values.ts';
 
 /** Sends a mail by a server of its own, or by that of the service. Errors: MailError. */
-export type SendMail = (mail: ChannelMail, server: string | null, signal: AbortSignal) => Promise<void>;
+export type SendMail = (mail: ChannelMail, sending: MailSending) => Promise<void>;
+
+/** A mail of a run that no answer of the server has settled: `sending`, or, once the server had all of it, `unknown`. */
+export type OpenMail = 'sending' | 'unknown';
+
+interface MailPorts {
+  send: SendMail | undefined;
+  redaction: Redaction;
+  budget: RequestBudget;
+  files: FormFiles | undefined;
+}
 
 type Fields = Record<string, unknown>;
 type Plain = Omit<ChannelMail, 'files'> & { attachments: readonly number[] };
@@ -20,19 +30,32 @@ const messageId = /^<[^<>\s]{1,253}>$/;
 /** Headers that a channel may set: the others are of the mail itself. */
 const settable = /^(auto-submitted|precedence|x-[a-z0-9-]{1,64})$/;
 
-/** `ctx.mail.send`: the channel's permission, one recipient, and no text that could become a header. */
-export function mailDoor(
-  run: DoorRun,
-  send: SendMail | undefined,
-  { redaction, budget, files }: { redaction: Redaction; budget: RequestBudget; files: FormFiles | undefined },
-): HostCall {
-  const { permissions, owner } = run;
-  return async (input, _, signal) => {
+/** `ctx.mail.send`: the channel's permission, the address of the inbox, one recipient, and no text that could become a header. */
+export class MailDoor {
+  readonly #run: DoorRun;
+  readonly #ports: MailPorts;
+  #open: OpenMail | null = null;
+
+  constructor(run: DoorRun, ports: MailPorts) {
+    this.#run = run;
+    this.#ports = ports;
+  }
+
+  /** What is not known of the run's mail, also after the run has ended; null when all is settled. */
+  get open(): OpenMail | null {
+    return this.#open;
+  }
+
+  readonly call: HostCall = async (input, _, signal) => {
+    const { permissions, owner, identity } = this.#run;
+    const { redaction, budget, files, send } = this.#ports;
     if (permissions.mail === undefined) throw new ForbiddenCall('The manifest does not ask for `permissions.mail`');
     const { attachments, ...mail } = readMail(input);
+    if (mail.from.toLowerCase() !== identity?.toLowerCase())
+      throw refuse('`from` must be the address of the inbox: the setting that `identity` of the manifest names');
     budget.take();
     if (!send) throw new UnavailableError('mail');
-    hideSecrets(run, redaction);
+    hideSecrets(this.#run, redaction);
     const { accountId, botId, conversationId } = owner;
     const form = Object.fromEntries(attachments.map((file, index) => [String(index), { file, name: null }]));
     const { files: found, bytes } = await findFiles(form, async (id) => {
@@ -45,7 +68,7 @@ export function mailDoor(
       const read = await Promise.all(
         [...found.values()].map(async (file) => ({ name: file.name, type: file.type, bytes: await file.read() })),
       );
-      await send({ ...mail, files: read }, run.secret(permissions.mail), signal);
+      await this.#send(send, { ...mail, files: read }, { server: this.#run.secret(permissions.mail), signal });
     } catch (error) {
       if (!(error instanceof MailError)) throw error;
       throw new DoorError(`mail_${error.kind}`, redaction.apply(error.message));
@@ -54,6 +77,26 @@ export function mailDoor(
     }
     return { message_id: mail.messageId };
   };
+
+  // A mail whose run ends meanwhile stays open: nobody hears the answer of the server.
+  async #send(send: SendMail, mail: ChannelMail, { server, signal }: Pick<MailSending, 'server' | 'signal'>) {
+    const before = this.#open;
+    let isUnknown = false;
+    this.#open = before ?? 'sending';
+    try {
+      await send(mail, {
+        accountId: this.#run.owner.accountId,
+        server,
+        signal,
+        wentOut: () => (this.#open = 'unknown'),
+      });
+    } catch (error) {
+      isUnknown = error instanceof MailError && error.kind === 'unknown';
+      throw error;
+    } finally {
+      if (!isUnknown && !signal.aborted) this.#open = before;
+    }
+  }
 }
 
 function readMail(input: unknown): Plain {

@@ -1,10 +1,22 @@
 import { safeName } from '../../lib/text/file-name.ts';
 import { storableText } from '../../lib/text/storable.ts';
+import { findProblems } from '../../schemas.ts';
 
 type Fields = Record<string, unknown>;
 
 /** Characters that the schemas of the actions allow. */
-const most = { content: 20_000, name: 255, reason: 1_000, url: 2_048 };
+const most = {
+  content: 20_000,
+  name: 255,
+  reason: 1_000,
+  url: 2_048,
+  id: 255,
+  thread: 50,
+  subject: 500,
+  replyTo: 254,
+  references: 20,
+  quoted: 20_000,
+};
 
 /**
  * Returns the actions with the texts that come from another system made storable, and as short as their schemas ask: a customer's
@@ -30,14 +42,48 @@ const changes = new Map<string, (action: Fields) => Fields>([
   ['webhook', ({ url, ...rest }) => ({ ...rest, url: textIn(url, most.url) })],
 ]);
 
-function incoming({ name: given, attachments, content, ...rest }: Fields): Fields {
+function incoming({ name: given, email, phone_number: phone, attachments, content, ...rest }: Fields): Fields {
   const name = textIn(given, most.name);
+  const { thread, mail } = rest;
   return {
     ...withIds(rest),
     content: textIn(content, most.content),
     ...(name === undefined || isBlank(name) ? {} : { name }),
+    ...profileOf({ email, phone_number: phone }),
+    ...(thread === undefined ? {} : { thread: idsIn(thread, most.thread) }),
+    ...(mail === undefined ? {} : { mail: mailIn(mail) }),
     ...(attachments === undefined ? {} : { attachments: filesIn(attachments) }),
   };
+}
+
+// Cut, an address or a number would be somebody else's: one that is none is left out.
+function profileOf(given: Fields): Fields {
+  const least = { type: 'incoming', source_id: '-', external_id: '-', content: '' };
+  const isKept = ([name, value]: [string, unknown]): boolean =>
+    value !== undefined &&
+    (typeof value !== 'string' || findProblems('runtime/action.incoming', { ...least, [name]: value }).length === 0);
+  return Object.fromEntries(Object.entries(given).filter(isKept));
+}
+
+function mailIn(mail: unknown): unknown {
+  if (typeof mail !== 'object' || mail === null) return mail;
+  const { subject, reply_to: replyTo, references, quoted, ...rest } = mail as Fields;
+  const isTooLong = typeof replyTo === 'string' && replyTo.length > most.replyTo;
+  return {
+    ...rest,
+    ...(subject === undefined ? {} : { subject: textIn(subject, most.subject) }),
+    ...(replyTo === undefined || isTooLong ? {} : { reply_to: textIn(replyTo, most.replyTo) }),
+    ...(references === undefined ? {} : { references: idsIn(references, most.references) }),
+    ...(quoted === undefined ? {} : { quoted: textIn(quoted, most.quoted) }),
+  };
+}
+
+// Ids that are too long are none of messages that are known.
+function idsIn(ids: unknown, count: number): unknown {
+  if (!Array.isArray(ids)) return ids;
+  const isOdd = (id: unknown): boolean => typeof id === 'string' && (id === '' || id.length > most.id);
+  const kept = ids.filter((id: unknown) => !isOdd(id));
+  return kept.slice(0, count).map((id: unknown) => textIn(id, most.id));
 }
 
 function withIds(fields: Fields): Fields {
