@@ -41,7 +41,7 @@ export class MailDoor {
     this.#ports = ports;
   }
 
-  /** What is not known of the run's mail, also after the run has ended; null when all is settled. */
+  /** The mail that no answer has settled, also after the run has ended; null for none. */
   get open(): OpenMail | null {
     return this.#open;
   }
