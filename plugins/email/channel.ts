@@ -1,7 +1,8 @@
 import { defineChannel, sha256, type ChannelContext } from 'switchboard/bot';
+import { cut } from './cut.ts';
 import { textOfHtml } from './html.ts';
-import { kindOf, ownId, readReport, replyAddressOf } from './kinds.ts';
-import { headerOf, idsIn, threadOf, type Mail } from './mail.ts';
+import { kindOf, ownId, readReport, replyAddressOf, type ReplyAddress } from './kinds.ts';
+import { headerOf, idsIn, isContactEmail, threadOf, type Mail } from './mail.ts';
 import { mailOf } from './outgoing.ts';
 import { readPostmark, readPostmarkStatus, type PostmarkRequest } from './postmark.ts';
 import { fold } from './quoted.ts';
@@ -14,7 +15,9 @@ interface Config {
 
 type Ctx = ChannelContext<Config>;
 
-const maxFiles = 10;
+const secretKey = 'id secret';
+const [maxFiles, maxContent, maxReason, maxId] = [10, 20_000, 900, 255];
+const longer = '\n\n(The mail is longer: the rest is left out)';
 
 export default defineChannel<Config>({
   received(ctx, request) {
@@ -22,16 +25,22 @@ export default defineChannel<Config>({
     const json = (request.json ?? {}) as PostmarkRequest;
     const isMail = json.RecordType === undefined || json.RecordType === 'Inbound';
     if (isMail) return takeMail(ctx, readPostmark(json), `postmark:${json.MessageID ?? request.id}`);
-    const status = readPostmarkStatus(json);
+    const status = readPostmarkStatus(json, ctx.config.address);
     if (!status) return ctx.log.info(`This ${json.RecordType} changes nothing`);
     const { message, ...change } = status;
-    ctx.channel.status({ external_id: `postmark:${json.MessageID ?? request.id}`, message_id: message, ...change });
+    changeStatus(ctx, { external_id: `postmark:${json.MessageID ?? request.id}`, message_id: message, ...change });
   },
 
   async send(ctx, message) {
     const { address, provider } = ctx.config;
+    const secret = await ctx.storage.installation.get<string>(secretKey);
+    if (secret === null) {
+      await ctx.storage.installation.set(secretKey, crypto.randomUUID());
+      // It is kept for good before a mail depends on it.
+      throw ctx.channel.later('The inbox has just made its secret', { progress: true });
+    }
     // The same each time: a mail that is sent twice is known to be the same.
-    const hash = await sha256(`${ctx.account?.id} ${message.id} ${message.created_at} ${message.source_id}`);
+    const hash = await sha256(`${secret} ${ctx.account?.id} ${message.id} ${message.created_at} ${message.source_id}`);
     const id = ownId({ message: message.id, hash, address });
     try {
       await ctx.mail.send(mailOf(message, { id, address, provider }));
@@ -45,7 +54,8 @@ export default defineChannel<Config>({
 function whyUnsent(ctx: Ctx, error: unknown): Error {
   if (!(error instanceof Error)) return ctx.channel.later(String(error));
   const { code } = error as Error & { code?: string };
-  if (code === 'mail_refused' || error instanceof TypeError) return ctx.channel.refused(error.message);
+  if (code === 'mail_refused' || code === 'bad_request' || error instanceof TypeError)
+    return ctx.channel.refused(error.message);
   // Settings of the server are wrong: the messages wait, and the inbox shows why.
   return code === 'mail_server' ? new Error(error.message) : ctx.channel.later(error.message);
 }
@@ -53,7 +63,7 @@ function whyUnsent(ctx: Ctx, error: unknown): Error {
 function takeSes(ctx: Ctx, envelope: SnsEnvelope | null): void {
   const found = readSes(envelope, ctx.config.address);
   if ('mail' in found) return takeMail(ctx, found.mail, found.id);
-  if ('status' in found) return ctx.channel.status(found.status);
+  if ('status' in found) return changeStatus(ctx, found.status);
   ctx.log.info(found.why);
 }
 
@@ -67,27 +77,57 @@ function takeMail(ctx: Ctx, mail: Mail, fallbackId: string): void {
   const files = mail.files.slice(0, maxFiles);
   const left = mail.files.slice(maxFiles).map(({ file_name: name }) => `(${name}: more than ${maxFiles} files)`);
   const replyTo = replyAddressOf(mail);
+  const { address: customer, name } = mail.from;
+  const id = cut(idsIn(mail, 'message-id')[0] ?? fallbackId, maxId);
   ctx.channel.incoming({
-    source_id: mail.from.address,
-    external_id: idsIn(mail, 'message-id')[0] ?? fallbackId,
-    content: [...(thread.length === 0 ? [mail.subject] : []), text, ...left].filter(Boolean).join('\n\n'),
-    name: mail.from.name ?? mail.from.address,
-    email: mail.from.address,
+    source_id: customer,
+    external_id: id,
+    content: contentOf([...(thread.length === 0 ? [mail.subject] : []), text, ...left]),
+    name: cut(name ?? customer, 255),
+    ...(isContactEmail(customer) ? { email: customer } : {}),
     thread,
     ...(kind === 'automatic' ? { automatic: true } : {}),
     mail: {
-      subject: mail.subject.slice(0, 500),
+      subject: cut(mail.subject, 500),
       references: idsIn(mail, 'references').slice(-20),
-      ...(replyTo === undefined ? {} : { reply_to: replyTo }),
-      ...(quoted === '' ? {} : { quoted: quoted.slice(0, 20_000) }),
+      ...(replyTo?.isTrusted ? { reply_to: replyTo.address } : {}),
+      ...(quoted === '' ? {} : { quoted: cut(quoted, maxContent) }),
     },
-    ...(files.length === 0 ? {} : { attachments: files }),
+    ...(files.length === 0
+      ? {}
+      : { attachments: files.map((file) => ({ ...file, file_name: cut(file.file_name, 255) })) }),
   });
+  if (replyTo && !replyTo.isTrusted && kind === 'personal') noteAddress(ctx, { replyTo, customer, id });
+}
+
+function contentOf(parts: readonly string[]): string {
+  const content = parts.filter(Boolean).join('\n\n');
+  return content.length > maxContent ? cut(content, maxContent - longer.length) + longer : cut(content, maxContent);
+}
+
+// A private note, which joins the conversation of the mail.
+function noteAddress(
+  ctx: Ctx,
+  { replyTo, customer, id }: { replyTo: ReplyAddress; customer: string; id: string },
+): void {
+  ctx.channel.incoming({
+    source_id: customer,
+    external_id: cut(`reply-to:${id}`, maxId),
+    content: `This mail asks for answers to ${replyTo.address}, which may not be the sender's address. They go to ${customer}.`,
+    thread: [id],
+    automatic: true,
+  });
+}
+
+type StatusChange = Parameters<Ctx['channel']['status']>[0];
+
+function changeStatus(ctx: Ctx, { reason, ...change }: StatusChange): void {
+  ctx.channel.status({ ...change, ...(reason === undefined ? {} : { reason: cut(reason, maxReason) }) });
 }
 
 function takeReport(ctx: Ctx, mail: Mail): void {
   const bounce = readReport(mail, ctx.config.address);
-  if (bounce) return ctx.channel.status({ external_id: bounce.id, status: 'failed', reason: bounce.reason });
+  if (bounce) return changeStatus(ctx, { external_id: bounce.id, status: 'failed', reason: bounce.reason });
   ctx.log.info(
     `A report of another mail, or of a delay, changes nothing: ${headerOf(mail, 'message-id').slice(0, 200)}`,
   );

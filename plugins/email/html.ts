@@ -2,6 +2,7 @@ const hidden = new Set(['script', 'style', 'head', 'title', 'template']);
 const breaking = new Set(['br', 'p', 'div', 'tr', 'li', 'h1', 'h2', 'h3', 'h4', 'blockquote', 'table', 'hr']);
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 const maxChars = 2_000_000;
+const endTag = /<\/(script|style|head|title|template)/gi;
 
 /** Returns the words of a mail that comes as HTML alone. Reads each character once. */
 export function textOfHtml(html: string): string {
@@ -42,8 +43,10 @@ function tagAt(source: string, open: number): Tag {
 
 // A part that is not shown goes to the end, where nothing ends it.
 function endOf(source: string, { name, end }: Tag): number {
-  const close = source.toLowerCase().indexOf(`</${name}`, end);
-  return close === -1 ? source.length : after(source, '>', close);
+  endTag.lastIndex = end;
+  for (let found = endTag.exec(source); found; found = endTag.exec(source))
+    if (found[1]?.toLowerCase() === name) return after(source, '>', found.index);
+  return source.length;
 }
 
 function after(source: string, mark: string, from: number): number {

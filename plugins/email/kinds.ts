@@ -1,4 +1,4 @@
-import { addressIn, headerOf, type Mail } from './mail.ts';
+import { addressIn, domainOf, headerOf, type Mail } from './mail.ts';
 
 /**
  * The kind of a mail. `own`: it comes from the address of the inbox; `report`: it tells what became of another mail; `automatic`:
@@ -44,20 +44,32 @@ export interface Bounce {
 
 /** Returns the mail of ours that a report says did not arrive; null for a delay, and for mails that are not ours. */
 export function readReport(mail: Mail, ownAddress: string): Bounce | null {
-  const texts = [
-    ...mail.reports,
-    mail.text,
-    ...[...mail.headers].map(([name, values]) => `${name}: ${values.join(' ')}`),
-  ];
-  const text = texts.join('\n').slice(0, 500_000);
-  const action = /^action:\s*(\w+)/im.exec(text)?.[1]?.toLowerCase();
-  const status = /^status:\s*(\d\.\d{1,3}\.\d{1,3})/im.exec(text)?.[1];
+  const headers = [...mail.headers].map(([name, values]) => `${name}: ${values.join(' ')}`);
+  const texts = [mail.reports.join('\n'), mail.text, headers.join('\n')].map(unfolded);
+  const text = texts.join('\n');
+  const action = /^action:[ \t]{0,100}(\w{1,40})/im.exec(text)?.[1]?.toLowerCase();
+  const status = /^status:[ \t]{0,100}(\d\.\d{1,3}\.\d{1,3})/im.exec(text)?.[1];
   if (action !== undefined && action !== 'failed') return null;
-  const found = ownIds(text, ownAddress)[0];
+  const found = returnedId(texts, ownAddress);
   if (found === undefined) return null;
-  const diagnostic = /^diagnostic-code:\s*(?:[\w-]+;)?\s*(.{1,500})/im.exec(text)?.[1]?.trim();
+  const diagnostic = /^diagnostic-code:[ \t]{0,100}(?:[\w-]{1,40};)?[ \t]{0,100}(.{1,500})/im.exec(text)?.[1]?.trim();
   const words = [diagnostic ?? 'The mail could not be delivered', status === undefined ? '' : `(${status})`];
   return { id: found, reason: words.filter(Boolean).join(' ') };
+}
+
+function unfolded(text: string): string {
+  return text.slice(0, 200_000).replace(/\r?\n[ \t]+/g, ' ');
+}
+
+/** Returns the id of the mail of ours that texts tell of: each text is read when those before it name none. */
+export function returnedId(texts: readonly string[], address: string): string | undefined {
+  for (const text of texts) {
+    const names = text.match(/^(?:x-original-)?message-id:[ \t]{0,100}<[^<>\s]{1,250}>/gim) ?? [];
+    // Mails before it in the thread are named too, and the last reference is the mail itself.
+    const found = ownIds(names.join('\n'), address)[0] ?? ownIds(text, address).at(-1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Returns the id of a mail of ours: always the same for a message, and not to be guessed. */
@@ -65,18 +77,27 @@ export function ownId({ message, hash, address }: { message: number; hash: strin
   return `<message.${message}.${hash.slice(0, 24)}@${domainOf(address)}>`;
 }
 
-/** Returns the ids of mails of ours in a text. */
+/** Returns the part of an id of ours that cannot be guessed. */
+export function ownHash(id: string): string {
+  return id.slice(1).split(/[.@]/, 3)[2] ?? '';
+}
+
+/** Returns the ids of mails of ours in a text, in the order of their last places. */
 export function ownIds(text: string, address: string): string[] {
   const ids = text.match(/<message\.\d{1,15}\.[0-9a-f]{24}@[^<>\s]{1,189}>/g) ?? [];
-  return [...new Set(ids)].filter((id) => id.endsWith(`@${domainOf(address)}>`));
+  return [...new Set(ids.toReversed())].toReversed().filter((id) => id.endsWith(`@${domainOf(address)}>`));
 }
 
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+/** An address that answers are wanted at, and whether they may go there. */
+export interface ReplyAddress {
+  address: string;
+  isTrusted: boolean;
 }
 
-/** Returns the address that a customer wants answers at, where it is another one. */
-export function replyAddressOf(mail: Mail): string | undefined {
+/** Returns the address that a mail wants answers at; null where it is the sender's. A stranger's mail must not divert answers to another domain. */
+export function replyAddressOf(mail: Mail): ReplyAddress | null {
   const address = addressIn(headerOf(mail, 'reply-to'));
-  return address === null || address === mail.from?.address ? undefined : address;
+  const from = mail.from?.address ?? '';
+  if (address === null || address === from) return null;
+  return { address, isTrusted: mail.isDoubtful !== true && domainOf(address) === domainOf(from) };
 }

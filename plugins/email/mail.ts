@@ -9,19 +9,24 @@ export interface Mail {
   files: readonly MailFile[];
   /** Texts of the parts that tell what became of another mail. */
   reports: readonly string[];
+  /** The provider does not confirm that its sender wrote it. */
+  isDoubtful?: boolean;
 }
 
 /** A file: at a place of the request, or whole as base64. */
 export type MailFile = { file_name: string } & ({ hook: string } | { data: string });
 
-const id = /<[^<>\s]{1,250}>/g;
+const id = /<[^<>\s\p{Cc}\p{Cs}]{1,250}>/gu;
 const maxIds = 50;
 
 /** Returns headers by their names in lower case. */
 export function headersOf(list: readonly (readonly [name: string, value: string])[]): Mail['headers'] {
   const headers = new Map<string, string[]>();
-  for (const [name, value] of list)
-    headers.set(name.toLowerCase(), [...(headers.get(name.toLowerCase()) ?? []), value]);
+  for (const [name, value] of list) {
+    const values = headers.get(name.toLowerCase());
+    if (values) values.push(value);
+    else headers.set(name.toLowerCase(), [value]);
+  }
   return headers;
 }
 
@@ -50,5 +55,21 @@ export function addressIn(text: string): string | null {
 
 /** Whether a text is an address that mail can be sent to. */
 export function isAddress(text: string): boolean {
-  return /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}$/.test(text);
+  return /^[^\s\p{Cc}\p{Cs}@<>,;:"()[\]\\]{1,64}@[^\s\p{Cc}\p{Cs}@<>,;:"()[\]\\]{1,189}$/u.test(text);
+}
+
+/** Whether an address is one that a contact can have: with letters of ASCII, a full domain, and single dots. */
+export function isContactEmail(address: string): boolean {
+  const [local = '', domain = ''] = address.split('@', 2);
+  const labels = domain.split('.');
+  return (
+    local.split('.').every((part) => /^[\w!#$%&'*+/=?^`{|}~-]+$/.test(part)) &&
+    labels.length > 1 &&
+    labels.every((label) => /^[a-z0-9-]+$/i.test(label) && !label.startsWith('-') && !label.endsWith('-'))
+  );
+}
+
+/** Returns the domain of an address, in lower case. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }

@@ -16,7 +16,7 @@ interface Header {
   parameters: ReadonlyMap<string, string>;
 }
 
-const [maxDepth, maxParts] = [8, 100];
+const [maxDepth, maxParts, maxHeader] = [8, 100, 4_000];
 const reportTypes = /^(message\/(delivery-status|rfc822)|text\/rfc822-headers)$/;
 
 /** Returns a mail from its bytes, which are letters up to U+00FF. */
@@ -28,12 +28,12 @@ export function readMime(raw: string): Mail {
       .filter((leaf) => leaf.name === null && leaf.type === type)
       .map(({ bytes, charset }) => textOfBytes(bytes, charset))
       .join('\n');
-  const from = headerText(headers.get('from')?.[0] ?? '');
+  const from = headerText((headers.get('from')?.[0] ?? '').slice(0, maxHeader));
   const address = addressIn(from);
-  const name = from.replace(/<[^<>]*>\s*$/, '').replace(/^[\s"]+|[\s"]+$/g, '');
+  const name = unquoted(from.replace(/<[^<>]*>\s*$/, ''));
   return {
     from: address === null ? null : { address, ...(name === '' || name === address ? {} : { name }) },
-    subject: headerText(headers.get('subject')?.[0] ?? ''),
+    subject: headerText((headers.get('subject')?.[0] ?? '').slice(0, maxHeader)),
     text: textOf('text/plain'),
     html: textOf('text/html'),
     headers,
@@ -42,6 +42,13 @@ export function readMime(raw: string): Mail {
       .map(({ name: given, bytes }, index) => ({ file_name: given || `file-${index + 1}`, data: btoa(bytes) })),
     reports: leaves.filter(({ type }) => reportTypes.test(type)).map(({ bytes }) => bytes),
   };
+}
+
+function unquoted(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && /[\s"]/.test(text.charAt(start))) start += 1;
+  while (start < end && /[\s"]/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }
 
 function split(text: string): { headers: Mail['headers']; body: string } {
@@ -92,7 +99,7 @@ function leafOf(headers: Mail['headers'], body: string): Leaf {
 }
 
 function headerIn(headers: Mail['headers'], name: string): Header {
-  const text = (headers.get(name)?.[0] ?? '').slice(0, 4_000);
+  const text = (headers.get(name)?.[0] ?? '').slice(0, maxHeader);
   const [value = ''] = text.split(';', 1);
   const parameters = new Map<string, string>();
   for (const [, key = '', quoted, bare = ''] of text.matchAll(

@@ -1,6 +1,7 @@
 import type { OutgoingMail, OutgoingMessage } from 'switchboard/bot';
+import { cut } from './cut.ts';
 import { isAddress } from './mail.ts';
-import { metadataName } from './postmark.ts';
+import { metadataOf } from './postmark.ts';
 
 interface Sending {
   id: string;
@@ -21,10 +22,13 @@ export function mailOf(message: OutgoingMessage, { id, address, provider }: Send
     subject: subjectOf(message),
     text: textOf(message, content),
     message_id: id,
-    ...(parent ? { in_reply_to: parent.external_id } : {}),
+    // Mails without an id are known by that of their provider, which no mail names.
+    ...(parent && isMessageId(parent.external_id) ? { in_reply_to: parent.external_id } : {}),
     // Some providers replace the id of a mail: by the last reference, answers and bounces still find the message.
-    references: [...new Set([...shortened([...(parent?.mail?.references ?? []), ...references]), id])],
-    headers: { ...byMachine(message), ...(provider === 'postmark' ? ofPostmark(message) : {}) },
+    references: [
+      ...new Set([...shortened([...(parent?.mail?.references ?? []), ...references].filter(isMessageId)), id]),
+    ],
+    headers: { ...byMachine(message), ...(provider === 'postmark' ? ofPostmark(message, id) : {}) },
     attachments: attachments.map((file) => file.id),
   };
 }
@@ -34,14 +38,11 @@ function subjectOf({ in_reply_to: parent, content_attributes: attributes, conten
   if (typeof subject === 'string' && subject.trim() !== '') return lineOf(subject);
   const answered = lineOf(parent?.mail?.subject ?? '');
   if (answered !== '') return /^(re|aw|sv|antw)\s?:/i.test(answered) ? answered : `Re: ${answered}`;
-  return lineOf(content).slice(0, 80) || 'Message';
+  return cut(lineOf(content), 80) || 'Message';
 }
 
 function lineOf(text: string): string {
-  return text
-    .replace(/[\r\n\t]+/g, ' ')
-    .trim()
-    .slice(0, 500);
+  return cut(text.replace(/[\r\n\t]+/g, ' ').trim(), 500);
 }
 
 function textOf({ content_type: type, content_attributes: attributes }: OutgoingMessage, content: string): string {
@@ -60,8 +61,14 @@ function byMachine({ sender, in_reply_to: parent }: OutgoingMessage): Record<str
   };
 }
 
-function ofPostmark({ id }: OutgoingMessage): Record<string, string> {
-  return { 'x-pm-keepid': 'true', [`x-pm-metadata-${metadataName}`]: String(id) };
+function ofPostmark(message: OutgoingMessage, id: string): Record<string, string> {
+  const metadata = Object.entries(metadataOf(message.id, id));
+  const headers = metadata.map(([name, value]) => [`x-pm-metadata-${name}`, value]);
+  return { 'x-pm-keepid': 'true', ...Object.fromEntries(headers) };
+}
+
+function isMessageId(id: string): boolean {
+  return /^<[^<>\s]{1,253}>$/.test(id);
 }
 
 // The first and the last ones hold a thread together.

@@ -1,3 +1,4 @@
+import { ownId, ownHash } from './kinds.ts';
 import { addressIn, headersOf, type Mail } from './mail.ts';
 
 /** A request of Postmark: an inbound mail, or what became of one that was sent. */
@@ -29,8 +30,21 @@ const harmless = new Set([
   'Unconfirmed',
 ]);
 
-/** The field of Postmark's `Metadata` with the id of a message of ours. */
-export const metadataName = 'switchboard-message';
+/** Fields of Postmark's `Metadata`, each of 80 characters at most: a message of ours, and the part of its mail's id that is not known from elsewhere. */
+const names = { message: 'switchboard-message', hash: 'switchboard-hash' };
+
+/** A change that Postmark reports; `external_id` is missing for mails that do not repeat it. */
+export interface PostmarkStatus {
+  message: number;
+  external_id?: string;
+  status: 'delivered' | 'failed';
+  reason?: string;
+}
+
+/** Returns the metadata of the mail of a message, which Postmark repeats in its reports. */
+export function metadataOf(message: number, id: string): Record<string, string> {
+  return { [names.message]: String(message), [names.hash]: ownHash(id) };
+}
 
 /** Returns an inbound mail. The service keeps the content of its files aside, which are named by their places. */
 export function readPostmark(request: PostmarkRequest): Mail {
@@ -54,19 +68,25 @@ export function readPostmark(request: PostmarkRequest): Mail {
 }
 
 /** Returns what became of a message of ours; null for requests that say nothing of it. */
-export function readPostmarkStatus({
-  RecordType: record,
-  Type: type = '',
-  Description: description = '',
-  Details: details = '',
-  Metadata: metadata = {},
-}: PostmarkRequest): { message: number; status: 'delivered' | 'failed'; reason?: string } | null {
-  const message = Number(metadata[metadataName]);
-  if (!Number.isSafeInteger(message) || message < 1) return null;
-  if (record === 'Delivery') return { message, status: 'delivered' };
+export function readPostmarkStatus(request: PostmarkRequest, address: string): PostmarkStatus | null {
+  const { RecordType: record, Type: type = '', Description: description = '', Details: details = '' } = request;
+  const about = mailIn(request.Metadata ?? {}, address);
+  if (!about) return null;
+  if (record === 'Delivery') return { ...about, status: 'delivered' };
   if (record !== 'Bounce' || harmless.has(type)) return null;
-  const reason = [description, details].filter(Boolean).join(' ').slice(0, 900);
-  return { message, status: 'failed', reason: reason || `Postmark reports a bounce of the type ${type}` };
+  const reason = [description, details].filter(Boolean).join(' ');
+  return { ...about, status: 'failed', reason: reason || `Postmark reports a bounce of the type ${type}` };
+}
+
+// A report may come before the message is known by its id: the id comes with it.
+function mailIn(
+  metadata: Record<string, string>,
+  address: string,
+): Pick<PostmarkStatus, 'message' | 'external_id'> | null {
+  const message = Number(metadata[names.message]);
+  if (!Number.isSafeInteger(message) || message < 1) return null;
+  const hash = metadata[names.hash] ?? '';
+  return /^[0-9a-f]{24}$/.test(hash) ? { message, external_id: ownId({ message, hash, address }) } : { message };
 }
 
 function decoded(content: string | undefined): string[] {

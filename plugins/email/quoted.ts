@@ -10,11 +10,11 @@ const attribution = /^(On|Am|Le|El|Il|Op|Den) .{4,300}(wrote|schrieb|écrit|escr
 const separator = /^-{2,}\s?(Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original)\s?-{2,}$/i;
 const firstHeader = /^\*?(From|Von|De|Da|Van):\*? .{1,300}$/;
 const otherHeader = /^\*?(Sent|Date|To|Subject|Gesendet|Datum|An|Betreff|Envoyé|À|Objet)\s?:\*? /;
-const maxLines = 20_000;
+const [maxLines, maxChars] = [20_000, 200_000];
 
-/** Folds what is quoted at the end of a mail; with answers between the quotes, nothing is folded. */
+/** Folds what is quoted at the end of a mail, of which it reads the beginning; with answers between the quotes, nothing is folded. */
 export function fold(given: string): Folded {
-  const lines = given.replaceAll('\r\n', '\n').split('\n', maxLines);
+  const lines = given.slice(0, maxChars).replaceAll('\r\n', '\n').split('\n', maxLines);
   const text = lines.join('\n').trim();
   const at = lines.findIndex((_, index) => beginsQuote(lines, index));
   if (at === -1) return { text, quoted: '' };

@@ -1,4 +1,4 @@
-import { ownIds } from './kinds.ts';
+import { returnedId } from './kinds.ts';
 import { bytesOfBase64 } from './decode.ts';
 import type { Mail } from './mail.ts';
 import { readMime } from './mime.ts';
@@ -19,7 +19,11 @@ interface SesRecipient {
 interface Notification {
   notificationType?: string;
   eventType?: string;
-  receipt?: { virusVerdict?: { status?: string }; action?: { type?: string; encoding?: string } };
+  receipt?: {
+    virusVerdict?: { status?: string };
+    dmarcVerdict?: { status?: string };
+    action?: { type?: string; encoding?: string };
+  };
   mail?: { messageId?: string; headers?: { name: string; value: string }[]; commonHeaders?: { messageId?: string } };
   content?: string;
   bounce?: { bounceType?: string; bouncedRecipients?: SesRecipient[] };
@@ -33,7 +37,7 @@ export function readSes(envelope: SnsEnvelope | null, address: string): Found {
   const notification = notificationIn(envelope);
   const type = notification.notificationType ?? notification.eventType;
   if (type === 'Received') return readReceived(notification, envelope?.MessageId ?? '');
-  const [id] = ownIds(headerText(notification), address);
+  const id = returnedId([headerText(notification)], address);
   if (id === undefined) return { why: `A notification of the kind ${type} is about no mail of the inbox` };
   if (type === 'Delivery') return { status: { external_id: id, status: 'delivered' } };
   if (type !== 'Bounce' || notification.bounce?.bounceType === 'Transient')
@@ -52,7 +56,10 @@ function notificationIn(envelope: SnsEnvelope | null): Notification {
 
 function headerText({ mail = {} }: Notification): string {
   const headers = Array.isArray(mail.headers) ? mail.headers : [];
-  return [mail.commonHeaders?.messageId, ...headers.map(({ value }) => value)].join('\n');
+  return [
+    `message-id: ${mail.commonHeaders?.messageId}`,
+    ...headers.map(({ name, value }) => `${name}: ${value}`),
+  ].join('\n');
 }
 
 function reasonOf({ bounce }: Notification): string {
@@ -70,7 +77,9 @@ function readReceived({ receipt, content, mail }: Notification, id: string): Fou
     return { why: 'The notification has no content: use the action SNS in the receipt rule, with the encoding Base64' };
   const isText = receipt?.action?.encoding?.toUpperCase() === 'UTF8';
   const raw = isText ? bytesOf(content) : bytesOfBase64(content);
-  return { mail: readMime(raw), id: `ses:${mail?.messageId ?? id}` };
+  // Unless DMARC passes, anybody may have written it in the sender's name.
+  const isDoubtful = receipt?.dmarcVerdict?.status !== 'PASS';
+  return { mail: { ...readMime(raw), isDoubtful }, id: `ses:${mail?.messageId ?? id}` };
 }
 
 function bytesOf(text: string): string {

@@ -10,6 +10,11 @@ import { answerOffline } from '../../plugins/ai-bot/offline.ts';
 import { personWishOf } from '../../plugins/ai-bot/person-wish.ts';
 import { isShort } from '../../plugins/ai-bot/questions.ts';
 import { smallTalkOf } from '../../plugins/ai-bot/small-talk.ts';
+import { headerText } from '../../plugins/email/decode.ts';
+import { textOfHtml } from '../../plugins/email/html.ts';
+import { readReport } from '../../plugins/email/kinds.ts';
+import { readMime } from '../../plugins/email/mime.ts';
+import { fold } from '../../plugins/email/quoted.ts';
 import { nameOf } from '../../src/cli/chatwoot/files.ts';
 import { isEmail, titleOf } from '../../src/cli/chatwoot/read/settings.ts';
 import { questionsOf } from '../../src/domain/articles/questions.ts';
@@ -44,6 +49,7 @@ interface Reader {
   runs?: readonly string[];
 }
 
+const emptyMail = { from: null, subject: '', text: '', html: '', headers: new Map<string, string[]>(), files: [] };
 const [content, query, header] = [150_000, 10_000, 16_384];
 const redaction = new Redaction();
 redaction.add('key', 'aaaaaaaaab');
@@ -282,6 +288,30 @@ const readers: Record<string, Reader> = {
       ['a@', '.com'],
       ['mailto:', ''],
     ],
+  },
+  textOfHtml: { read: textOfHtml, most: content, runs: ['<style></style>', '<style>', '<!-- ', '&a;'] },
+  fold: { read: fold, most: content, runs: mails },
+  headerText: { read: headerText, most: header, runs: ['=?a?q?', '=?a?q?a?= '] },
+  readMime: {
+    read: readMime,
+    most: content,
+    around: [
+      ['From: a', 'a'],
+      ['From: <', 'a'],
+      ['Content-Type: multipart/mixed; boundary=b\n\n', ''],
+      ['Content-Transfer-Encoding: quoted-printable\n\n=', 'a'],
+    ],
+    runs: ['a:\n', '--b\n'],
+  },
+  readReport: {
+    read: (text) => readReport({ ...emptyMail, reports: [text] }, 'a@a.test'),
+    most: content,
+    around: [
+      ['Diagnostic-Code:', 'a'],
+      ['Diagnostic-Code: a', ';'],
+      ['Message-ID:', '<a>'],
+    ],
+    runs: ['Action:', 'Message-ID:\n', '<message.1.'],
   },
   splitLinks: {
     read: splitLinks,

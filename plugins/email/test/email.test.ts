@@ -97,10 +97,13 @@ test('reads mails and bounces of Postmark', () => {
     { file_name: 'file-2', hook: '/Attachments/1/Content' },
   ]);
   const about = { Metadata: { 'switchboard-message': '7' } };
-  assert.deepEqual(readPostmarkStatus({ RecordType: 'Delivery', ...about }), { message: 7, status: 'delivered' });
-  assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'AutoResponder', ...about }), null);
-  assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'HardBounce' }), null);
-  assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'HardBounce', ...about })?.status, 'failed');
+  assert.deepEqual(readPostmarkStatus({ RecordType: 'Delivery', ...about }, address), {
+    message: 7,
+    status: 'delivered',
+  });
+  assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'AutoResponder', ...about }, address), null);
+  assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'HardBounce' }, address), null);
+  assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'HardBounce', ...about }, address)?.status, 'failed');
 });
 
 test('answers in the thread, and says which mails nobody wrote', () => {
