@@ -1,8 +1,8 @@
-import { defineChannel, sha256, type ChannelContext } from 'switchboard/bot';
+import { defineChannel, sha256, type ChannelContext, type MailDetails } from 'switchboard/bot';
 import { cut } from './cut.ts';
 import { textOfHtml } from './html.ts';
 import { kindOf, ownId, readReport, replyAddressOf, type ReplyAddress } from './kinds.ts';
-import { headerOf, idsIn, isContactEmail, threadOf, type Mail } from './mail.ts';
+import { headerOf, idsIn, isContactEmail, threadOf, type Mail, type MailFile } from './mail.ts';
 import { mailOf } from './outgoing.ts';
 import { readPostmark, readPostmarkStatus, type PostmarkRequest } from './postmark.ts';
 import { fold } from './quoted.ts';
@@ -87,17 +87,23 @@ function takeMail(ctx: Ctx, mail: Mail, fallbackId: string): void {
     ...(isContactEmail(customer) ? { email: customer } : {}),
     thread,
     ...(kind === 'automatic' ? { automatic: true } : {}),
-    mail: {
-      subject: cut(mail.subject, 500),
-      references: idsIn(mail, 'references').slice(-20),
-      ...(replyTo?.isTrusted ? { reply_to: replyTo.address } : {}),
-      ...(quoted === '' ? {} : { quoted: cut(quoted, maxContent) }),
-    },
-    ...(files.length === 0
-      ? {}
-      : { attachments: files.map((file) => ({ ...file, file_name: cut(file.file_name, 255) })) }),
+    mail: detailsOf(mail, { replyTo, quoted }),
+    ...(files.length === 0 ? {} : { attachments: files.map(withFittingName) }),
   });
   if (replyTo && !replyTo.isTrusted && kind === 'personal') noteAddress(ctx, { replyTo, customer, id });
+}
+
+function detailsOf(mail: Mail, { replyTo, quoted }: { replyTo: ReplyAddress | null; quoted: string }): MailDetails {
+  return {
+    subject: cut(mail.subject, 500),
+    references: idsIn(mail, 'references').slice(-20),
+    ...(replyTo?.isTrusted ? { reply_to: replyTo.address } : {}),
+    ...(quoted === '' ? {} : { quoted: cut(quoted, maxContent) }),
+  };
+}
+
+function withFittingName(file: MailFile): MailFile {
+  return { ...file, file_name: cut(file.file_name, 255) };
 }
 
 function contentOf(parts: readonly string[]): string {
