@@ -76,21 +76,25 @@ function takeMail(ctx: Ctx, mail: Mail, fallbackId: string): void {
   const thread = threadOf(mail);
   const files = mail.files.slice(0, maxFiles);
   const left = mail.files.slice(maxFiles).map(({ file_name: name }) => `(${name}: more than ${maxFiles} files)`);
+  const titles = thread.length === 0 ? [mail.subject] : [];
   const replyTo = replyAddressOf(mail);
-  const { address: customer, name } = mail.from;
+  const customer = mail.from.address;
   const id = cut(idsIn(mail, 'message-id')[0] ?? fallbackId, maxId);
   ctx.channel.incoming({
     source_id: customer,
     external_id: id,
-    content: contentOf([...(thread.length === 0 ? [mail.subject] : []), text, ...left]),
-    name: cut(name ?? customer, 255),
-    ...(isContactEmail(customer) ? { email: customer } : {}),
+    content: contentOf([...titles, text, ...left]),
+    ...profileOf(mail.from),
     thread,
     ...(kind === 'automatic' ? { automatic: true } : {}),
     mail: detailsOf(mail, { replyTo, quoted }),
     ...(files.length === 0 ? {} : { attachments: files.map(withFittingName) }),
   });
-  if (replyTo && !replyTo.isTrusted && kind === 'personal') noteAddress(ctx, { replyTo, customer, id });
+  if (replyTo?.isTrusted === false && kind === 'personal') noteAddress(ctx, { replyTo, customer, id });
+}
+
+function profileOf({ address, name = address }: NonNullable<Mail['from']>): { name: string; email?: string } {
+  return { name: cut(name, 255), ...(isContactEmail(address) ? { email: address } : {}) };
 }
 
 function detailsOf(mail: Mail, { replyTo, quoted }: { replyTo: ReplyAddress | null; quoted: string }): MailDetails {

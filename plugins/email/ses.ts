@@ -71,15 +71,15 @@ function reasonOf({ bounce }: Notification): string {
   return words.filter(Boolean).join(' ').slice(0, 900);
 }
 
-function readReceived({ receipt, content, mail }: Notification, id: string): Found {
-  if (receipt?.virusVerdict?.status === 'FAIL') return { why: 'Amazon found a virus in the mail, which is left out' };
+function readReceived({ receipt = {}, content, mail }: Notification, id: string): Found {
+  const { virusVerdict: virus, dmarcVerdict: dmarc, action } = receipt;
+  if (virus?.status === 'FAIL') return { why: 'Amazon found a virus in the mail, which is left out' };
   if (content === undefined)
     return { why: 'The notification has no content: use the action SNS in the receipt rule, with the encoding Base64' };
-  const isText = receipt?.action?.encoding?.toUpperCase() === 'UTF8';
+  const isText = action?.encoding?.toUpperCase() === 'UTF8';
   const raw = isText ? bytesOf(content) : bytesOfBase64(content);
   // Unless DMARC passes, anybody may have written it in the sender's name.
-  const isDoubtful = receipt?.dmarcVerdict?.status !== 'PASS';
-  return { mail: { ...readMime(raw), isDoubtful }, id: `ses:${mail?.messageId ?? id}` };
+  return { mail: { ...readMime(raw), isDoubtful: dmarc?.status !== 'PASS' }, id: `ses:${mail?.messageId ?? id}` };
 }
 
 function bytesOf(text: string): string {
