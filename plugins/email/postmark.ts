@@ -83,9 +83,11 @@ function mailIn(
   metadata: Record<string, string>,
   address: string,
 ): Pick<PostmarkStatus, 'message' | 'external_id'> | null {
-  const message = Number(metadata[names.message]);
+  // Headers have capitals on their way, and so have the names.
+  const fields = new Map(Object.entries(metadata).map(([name, value]) => [name.toLowerCase(), value]));
+  const message = Number(fields.get(names.message));
   if (!Number.isSafeInteger(message) || message < 1) return null;
-  const hash = metadata[names.hash] ?? '';
+  const hash = fields.get(names.hash) ?? '';
   return /^[0-9a-f]{24}$/.test(hash) ? { message, external_id: ownId({ message, hash, address }) } : { message };
 }
 

@@ -139,4 +139,42 @@ describe('the channel email with mail that is out of the ordinary', function () 
     expect(sentTo('vic@example.org')[0]!.message).to.include('In-Reply-To: <vic@example.org>');
     expect(sentTo('eve@evil.example')).to.deep.equal([]);
   });
+
+  it('keeps the thread when Delivery comes before the message is known as sent', async () => {
+    await write('hal@example.org');
+    const conversation = await conversationOf('hal@example.org');
+    const said = await say(conversation, 'Hello');
+    const { source_id: id } = await settled(conversation, said.id, 'sent');
+    const { message } = sentTo('hal@example.org')[0]!;
+    const metadata = [...message.matchAll(/^X-PM-Metadata-(\S+): (\S+)$/gim)].map(([, name, value]) => [name, value]);
+    // As it was before the answer of the channel was stored.
+    await app.query(`DELETE FROM channel_messages WHERE external_id = $1`, [id]);
+    await app.query(`UPDATE messages SET status = 'pending', source_id = NULL WHERE id = $1`, [said.id]);
+    await post({ RecordType: 'Delivery', MessageID: 'of-postmark', Metadata: Object.fromEntries(metadata) });
+    expect((await settled(conversation, said.id, 'delivered')).source_id).to.equal(id);
+    await write('hal@example.org', { TextBody: 'Thank you' }, { 'Message-ID': '<b@hal>', 'In-Reply-To': id! });
+    expect((await counted(conversation, 3)).at(-1)!.content).to.equal('Thank you');
+  });
+
+  it('fails the mail that a report returns', async () => {
+    await write('gus@example.org');
+    const conversation = await conversationOf('gus@example.org');
+    const one = await say(conversation, 'One');
+    await settled(conversation, one.id, 'sent');
+    const two = await say(conversation, 'Two');
+    await settled(conversation, two.id, 'sent');
+    const [head] = sentTo('gus@example.org').at(-1)!.message.split('\n\n');
+    const part = (ContentType: string, text: string) => ({
+      ContentType,
+      Content: Buffer.from(text).toString('base64'),
+    });
+    await write('mailer-daemon@example.org', {
+      Attachments: [
+        part('message/delivery-status', 'Action: failed\r\nStatus: 5.1.1'),
+        part('text/rfc822-headers', head!.replaceAll('\n', '\r\n')),
+      ],
+    });
+    await settled(conversation, two.id, 'failed');
+    await settled(conversation, one.id, 'sent');
+  });
 });

@@ -114,6 +114,8 @@ test('reports of Postmark bring the id of the mail', () => {
     external_id: late,
     status: 'delivered',
   });
+  const capitals = { 'Switchboard-Message': '7', 'Switchboard-Hash': ownHash(late) };
+  assert.equal(readPostmarkStatus({ RecordType: 'Delivery', Metadata: capitals }, address)?.external_id, late);
   const wrong = { ...Metadata, 'switchboard-hash': 'x>' };
   assert.equal(readPostmarkStatus({ RecordType: 'Delivery', Metadata: wrong }, address)?.external_id, undefined);
 });
