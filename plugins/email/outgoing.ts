@@ -10,13 +10,15 @@ interface Sending {
 }
 
 const maxReferences = 20;
+/** A call of the service takes 65,536 characters as JSON. */
+const maxMail = 65_000;
 
-/** Returns the mail that sends a message: an answer to the customer's last mail, in its thread. Throws for a customer without an address. */
+/** Returns the mail that sends a message: an answer to the customer's last mail, in its thread. Throws a TypeError for what no mail can bring. */
 export function mailOf(message: OutgoingMessage, { id, address, provider }: Sending): OutgoingMail {
   const { in_reply_to: parent, references, attachments, content } = message;
   const to = parent?.mail?.reply_to ?? message.source_id;
   if (!isAddress(to)) throw new TypeError(`${to} is not an address that mail can be sent to`);
-  return {
+  const mail = {
     from: address,
     to,
     subject: subjectOf(message),
@@ -31,6 +33,8 @@ export function mailOf(message: OutgoingMessage, { id, address, provider }: Send
     headers: { ...byMachine(message), ...(provider === 'postmark' ? ofPostmark(message, id) : {}) },
     attachments: attachments.map((file) => file.id),
   };
+  if (JSON.stringify(mail).length > maxMail) throw new TypeError('The message is too long for a mail');
+  return mail;
 }
 
 function subjectOf({ in_reply_to: parent, content_attributes: attributes, content }: OutgoingMessage): string {

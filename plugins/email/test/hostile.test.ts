@@ -41,6 +41,8 @@ test('names no mail that has no id', () => {
   assert.equal(sent.in_reply_to, undefined);
   assert.deepEqual(sent.references, ['<a@x>', '<b@x>', late]);
   assert.equal(sent.subject, 'Re: Order');
+  const long = { ...message, content: '\n'.repeat(35_000) };
+  assert.throws(() => mailOf(long, { id: late, address, provider: 'ses' }), /too long for a mail/);
 });
 
 test('cuts texts between letters, and keeps what can be stored', () => {
