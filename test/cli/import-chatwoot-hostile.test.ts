@@ -108,6 +108,8 @@ describe('switchboard import chatwoot, of anything', function () {
       attribute_definitions: 2,
       canned_responses: 3,
       webhooks: 3,
+      automation_rules: 0,
+      macros: 0,
       contacts: 1,
       visitors: 0,
       conversations: 1,

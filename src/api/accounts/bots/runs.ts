@@ -69,7 +69,7 @@ export const runRoutes = [
     {
       reply: 'resources/run-replay',
       role: 'agent',
-      audit: { action: 'bot.replayed' },
+      audit: { action: 'bot.replayed', unread: [] },
       keyed: false,
       errors: [409],
       description:
