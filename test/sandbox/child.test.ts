@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { sandboxCommand, startSandboxProcess } from '../../src/sandbox/child-process.ts';
 import type { SandboxProcess } from '../../src/sandbox/child-process.ts';
-import { defaultLimits } from '../../src/sandbox/run.ts';
+import { defaultLimits, runBounds } from '../../src/sandbox/run.ts';
 import { createSandbox } from '../../src/sandbox/parent/pool.ts';
 import { WatchedProcess } from '../../src/sandbox/parent/watched-process.ts';
 import { OngoingRun } from '../../src/sandbox/parent/ongoing-run.ts';
@@ -137,7 +137,6 @@ describe('sandbox: child process', () => {
     const hash = 'a';
     const { code } = botOf('let b = 7n; for (let i = 0; i < 40; i++) b *= b');
     const limits = { sliceMs: 500, wallMs: 1000, heapMb: 32 };
-    const { runBounds: bounds } = await import('../../src/sandbox/run.ts');
     const input = JSON.stringify({
       event: {},
       handler: 'message_created',
@@ -145,7 +144,7 @@ describe('sandbox: child process', () => {
       seed: 1,
       now: 1,
       run: '',
-      bounds,
+      bounds: runBounds,
     });
     for (const message of [
       { type: 'bundle', hash, code },
@@ -279,7 +278,7 @@ describe('sandbox: wire', () => {
       { outcome: 5 },
       { outcome: ['ok'] },
       { actions: {} },
-      { actions: Array.from({ length: 21 }, () => ({})) },
+      { actions: Array.from({ length: runBounds.channelActions + 1 }, () => ({})) },
       { error: 'x'.repeat(5000) },
       { handlers: [1] },
       { state: 'waiting', requests: [{ id: 'x', name: 'x', input: 1 }] },
