@@ -30,6 +30,19 @@ describe('the gate before the database', () => {
     expect(log).to.have.lengthOf(9);
   });
 
+  it('hooks of an account leave one of its places to its people, and others theirs', async () => {
+    const gate = new FairGate(6);
+    const log: string[] = [];
+    const sit = sitter(gate, log);
+    const hooks = [1, 2, 3, 4].map((n) => sit(`hook ${n}`, gate.ofHooks(1)));
+    const people = [1, 2].map((n) => sit(`person ${n}`, gate.ofAccount(1, { visitor: false })));
+    const others = [1, 2].map((n) => sit(`other ${n}`, gate.ofHooks(2)));
+    expect(log).to.deep.equal(['hook 1', 'hook 2', 'hook 3', 'person 1', 'other 1', 'other 2']);
+    for (const { leave } of [...hooks, ...people, ...others]) leave();
+    await Promise.all([...hooks, ...people, ...others].map(({ done }) => done));
+    expect(log).to.have.lengthOf(8);
+  });
+
   it('a place that becomes free goes to who has the fewest, the first come among equals', async () => {
     const gate = new FairGate(3);
     const log: string[] = [];

@@ -39,7 +39,7 @@ interface Call {
 }
 
 const path = '/hooks/';
-const lookUpsAtOnce = 2;
+const lookUpsAtOnce = 4;
 const lookUps: Party = { name: 'look-ups of hooks', most: lookUpsAtOnce, isCrowd: true };
 
 /**
@@ -126,7 +126,7 @@ async function takeIn(
     options.count('challenge');
     return answerText(ctx, challenge);
   }
-  const stored = await gate.run(partiesOf(hook, mounted), async () => {
+  const stored = await gate.run(gate.ofHooks(hook.account.id), async () => {
     const request = requestOf(ctx, arrived, handler);
     if (!(await options.waiting.admits(database.sql, hook.account.id, storedBytes(request)))) throw tooMuchWaits();
     const keepsFacts = () => hasRoom(options.facts, hook);
@@ -136,11 +136,6 @@ async function takeIn(
   });
   options.count(stored.isDuplicate ? 'duplicate' : 'accepted');
   answer(ctx, handler, stored.isDuplicate ? { id: stored.id, duplicate: true } : { id: stored.id });
-}
-
-// As visitors of the account: a flood leaves places to its agents, and to other accounts.
-function partiesOf({ account }: FoundHook, { gate }: MountOptions): Party[] {
-  return gate.ofAccount(account.id, { visitor: true });
 }
 
 function requestOf(ctx: Context, arrived: Arrived, handler: HookHandler) {
@@ -197,7 +192,7 @@ async function note(
   if (!(await hasRoom(options.facts, hook))) return;
   const bytes = Math.min(Number(ctx.get('content-length')) || 0, 2 ** 31 - 1);
   const reason = refused.reasonOf(error);
-  await mounted.gate.run(partiesOf(hook, mounted), () =>
+  await mounted.gate.run(mounted.gate.ofHooks(hook.account.id), () =>
     transact(mounted.database, { account: hook.account, actor: system }, (tx) =>
       keepRefusal(tx, hook, { reason, bytes }),
     ),

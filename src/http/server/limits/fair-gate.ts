@@ -44,6 +44,12 @@ export class FairGate {
     return [account, { name: `visitors of account ${accountId}`, most: this.#share(visitorsShare) }];
   }
 
+  /** The parties of a request that another system makes to a hook: a flood of them leaves a place to the account's people. */
+  ofHooks(accountId: number): Party[] {
+    const most = Math.max(1, this.#share(largestShare) - 1);
+    return [...this.ofAccount(accountId, { visitor: false }), { name: `hooks of account ${accountId}`, most }];
+  }
+
   /** The party of requests outside of accounts: one token, or one address. */
   ofCaller(name: string): Party[] {
     return [{ name, most: this.#share(visitorsShare) }];
