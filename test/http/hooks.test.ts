@@ -243,6 +243,15 @@ describe('hooks, as other systems see them', function () {
     expect((await newest('open')).reason).to.equal('unsupported_media_type');
   });
 
+  it('parses no body before its signature is known', async () => {
+    const basic = { ...json, authorization: `Basic ${Buffer.from('some:body').toString('base64')}` };
+    expect((await send(made.mail.url, '{', basic)).status).to.equal(401);
+    const known = { ...json, authorization: `Basic ${Buffer.from(secrets.MAIL).toString('base64')}` };
+    const { status, body } = await send(made.mail.url, '{', known);
+    expect([status, body.code]).to.deep.equal([400, 'invalid_json']);
+    expect(await newest('mail')).to.include({ outcome: 'refused', reason: 'invalid_json' });
+  });
+
   it('takes hostile bodies as they are, or refuses them', async () => {
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     expect((await send(made.open.url, deep(30))).status).to.equal(202);

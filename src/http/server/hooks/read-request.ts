@@ -6,13 +6,13 @@ import { readBytes } from '../../route/body/read-body.ts';
 import type { Arrival } from '../limits/upload-gate.ts';
 import { headerReader } from './headers.ts';
 
-/** A request whose body has arrived, read as far as its kind says. */
+/** A request whose body has arrived. */
 export interface Arrived {
   header: (name: string) => string | null;
   body: Buffer;
-  /** Undefined where it is no JSON. */
-  json: unknown;
   form: URLSearchParams | null;
+  /** Parses the body at the first call: nobody's body is parsed before its signature is known. Undefined where it is no JSON. Errors: 400. */
+  json: () => unknown;
 }
 
 const reasons = new WeakMap<ApiError, string>();
@@ -38,10 +38,7 @@ const encodings = new Set(['', 'identity']);
 // Amazon sends JSON as plain text.
 const alwaysJson = new Set<HookHandler['verify']>(['sns', 'stripe', 'slack', 'telegram', 'meta']);
 
-/**
- * Reads a request: JSON, form or text; a large one with the place that it has. Errors: 400 for JSON that is none, 413, 415, and for a large
- * one that stalls 408.
- */
+/** Reads a request: JSON, form or text; a large one with the place that it has. Errors: 413, 415, and for a large one that stalls 408. */
 export async function readArrived(
   ctx: Context,
   { verify, maxBytes }: HookHandler,
@@ -53,9 +50,15 @@ export async function readArrived(
   if (!isReadable || !encodings.has(ctx.get('content-encoding').toLowerCase())) throw unreadable();
   const body = await readBytes(ctx, maxBytes, arrival);
   const form = type === formType ? new URLSearchParams(body.toString()) : null;
-  const json = isJson || (alwaysJson.has(verify) && !form) ? readJson(body) : undefined;
-  if (isJson && json === undefined) throw badRequest('invalid_json', 'The body is not valid JSON, or nested too deep');
-  return { header: headerReader(ctx.req), body, json, form };
+  let parsed: { value: unknown } | null = null;
+  const json = (): unknown => {
+    if (!isJson && (!alwaysJson.has(verify) || form)) return undefined;
+    const { value } = (parsed ??= { value: readJson(body) });
+    if (isJson && value === undefined)
+      throw badRequest('invalid_json', 'The body is not valid JSON, or nested too deep');
+    return value;
+  };
+  return { header: headerReader(ctx.req), body, form, json };
 }
 
 function unreadable(): ApiError {

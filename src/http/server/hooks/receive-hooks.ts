@@ -1,7 +1,7 @@
 import type { Context, Middleware, Next } from 'koa';
 import { findHook, HookGone, type FoundHook } from '../../../domain/hooks/find.ts';
 import { keepRefusal, storedBytes, storeHookRequest } from '../../../domain/hooks/receive.ts';
-import { readPlace } from '../../../domain/hooks/places.ts';
+import { readPlace, type ReadHookRequest } from '../../../domain/hooks/places.ts';
 import type { WaitingBytes } from '../../../domain/hooks/waiting-bytes.ts';
 import { ApiError } from '../../../errors.ts';
 import { system, transact } from '../../../events/transaction.ts';
@@ -14,7 +14,7 @@ import { addressKey, type RateLimit } from '../limits/rate-limit.ts';
 import type { AmazonSns } from './amazon.ts';
 import { answerMeta, slackChallenge } from './challenges.ts';
 import { shownHeaders } from './headers.ts';
-import { notReady, readArrived, refused, type Arrived } from './read-request.ts';
+import { notReady, readArrived, refused } from './read-request.ts';
 import { verify } from './verify.ts';
 
 /** Outcomes of requests, for metrics. */
@@ -121,13 +121,14 @@ async function takeIn(
     options.count('challenge');
     return answerText(ctx, '');
   }
-  const challenge = handler.verify === 'slack' ? slackChallenge(arrived.json) : null;
+  const json = arrived.json();
+  const challenge = handler.verify === 'slack' ? slackChallenge(json) : null;
   if (challenge !== null) {
     options.count('challenge');
     return answerText(ctx, challenge);
   }
   const stored = await gate.run(gate.ofHooks(hook.account.id), async () => {
-    const request = requestOf(ctx, arrived, handler);
+    const request = requestOf(ctx, { ...arrived, json }, handler);
     if (!(await options.waiting.admits(database.sql, hook.account.id, storedBytes(request)))) throw tooMuchWaits();
     const keepsFacts = () => hasRoom(options.facts, hook);
     return transact(database, { account: hook.account, actor: system }, (tx) =>
@@ -138,7 +139,7 @@ async function takeIn(
   answer(ctx, handler, stored.isDuplicate ? { id: stored.id, duplicate: true } : { id: stored.id });
 }
 
-function requestOf(ctx: Context, arrived: Arrived, handler: HookHandler) {
+function requestOf(ctx: Context, arrived: ReadHookRequest, handler: HookHandler) {
   const { body } = arrived;
   return {
     headers: shownHeaders(ctx.req),

@@ -18,7 +18,7 @@ interface Verifier {
 
 /**
  * Refuses a request whose sender does not prove to hold the secret. Returns a message of Amazon, of which some only ask to be
- * confirmed. Errors: 401; 503 while the secret is missing.
+ * confirmed. Errors: 400 for a message of Amazon that is no JSON, 401; 503 while the secret is missing.
  */
 export async function verify(
   ctx: Context,
@@ -33,11 +33,12 @@ export async function verify(
   // Set wrongly on our side: the sender must not give up.
   if (secrets.length === 0) throw refused(notReady(), 'secret_unusable');
   if (scheme === 'sns') {
-    const message = await amazon.verify(arrived.json, { topics: secrets, hookId: hook.id });
+    const message = await amazon.verify(arrived.json(), { topics: secrets, hookId: hook.id });
     return typeof message === 'string' ? refuse(message) : message;
   }
   const url = `${services.publicUrl()}${ctx.path}${ctx.search}`;
-  const problem = findSignatureProblem(scheme, secrets, { ...arrived, url, now });
+  const { header, body, form } = arrived;
+  const problem = findSignatureProblem(scheme, secrets, { header, body, form, url, now });
   return problem ? refuse(problem) : null;
 }
 
