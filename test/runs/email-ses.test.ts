@@ -89,6 +89,25 @@ describe('the channel email with Amazon SES', function () {
       return waiting.length === 0;
     });
 
+  it('needs no secret of a provider by which no mail arrives', async () => {
+    const channel = {
+      type: 'plugin',
+      plugin_id: 'email',
+      config: { address: 'by@postmark.example' },
+      secrets: { WEBHOOK_LOGIN: login },
+    };
+    const { id } = (await app.post('inboxes', { name: 'Postmark', channel })).body;
+    const channelOf = async () => (await app.get(`inboxes/${id}`)).body.channel;
+    expect(await channelOf()).to.deep.include({ missing_secrets: [] });
+    expect((await channelOf()).health.state).to.equal('ok');
+    const fields = { name: 'Amazon SES', inbox_id: id, handler: 'ses' };
+    const { body: second } = await app.post('hooks', fields);
+    expect((await channelOf()).missing_secrets).to.deep.equal(['TOPIC_ARN']);
+    expect((await channelOf()).health.last_error).to.equal('Missing secrets: TOPIC_ARN');
+    await app.call('DELETE', `/api/v1/accounts/1/hooks/${second.id}`);
+    expect((await channelOf()).missing_secrets).to.deep.equal([]);
+  });
+
   it('reads what Amazon SES brings by SNS', async () => {
     const made = await app.post('hooks', { name: 'Amazon', inbox_id: inbox, handler: 'ses' });
     expect(made.status, JSON.stringify(made.body)).to.equal(201);

@@ -26,12 +26,16 @@ export async function findUnmetNeeds(sql: Sql, bots: readonly Bot[]): Promise<Re
     [plugins],
   );
   const manifests = new Map(rows.map(({ id, manifest }) => [id, readStoredManifest(manifest)]));
+  const hooks = await findChannelHandlers(sql, bots);
   const found = new Map<number, UnmetNeeds>();
   for (const bot of bots) {
     const manifest = manifests.get(bot.pluginId ?? '');
     if (!manifest) continue;
     const tools = toolsOf(manifest, bot);
-    const needs = { secrets: missingSecrets(manifest, bot, tools), hosts: await unapprovedHosts(sql, bot, tools) };
+    const needs = {
+      secrets: missingSecrets(manifest, bot, { tools, handlers: hooks.get(bot.id) }),
+      hosts: await unapprovedHosts(sql, bot, tools),
+    };
     if (needs.secrets.length + needs.hosts.length > 0) found.set(bot.id, needs);
   }
   return found;
@@ -41,9 +45,26 @@ function toolsOf({ permissions }: Manifest, { config }: Bot): Tool[] {
   return permissions.tools ? ((config['tools'] ?? []) as Tool[]) : [];
 }
 
-function missingSecrets({ permissions, hooks }: Manifest, { secrets }: Bot, tools: readonly Tool[]): string[] {
-  const names = new Set([...permissions.secrets.map(({ name }) => name), ...hookSecrets(hooks), ...secretsOf(tools)]);
+interface Uses {
+  tools: readonly Tool[];
+  /** The handlers for which a channel has hooks; undefined for bots, whose hooks are made once they have the secrets. */
+  handlers: ReadonlySet<string> | undefined;
+}
+
+// A channel with hooks of one provider needs no secret of another.
+function missingSecrets({ permissions, hooks }: Manifest, { secrets }: Bot, { tools, handlers }: Uses): string[] {
+  const used = Object.fromEntries(Object.entries(hooks).filter(([name]) => handlers?.has(name) ?? true));
+  const names = new Set([...permissions.secrets.map(({ name }) => name), ...hookSecrets(used), ...secretsOf(tools)]);
   return [...names].filter((name) => !Object.hasOwn(secrets, name)).sort();
+}
+
+async function findChannelHandlers(sql: Sql, bots: readonly Bot[]): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
+  const rows = await sql<{ bot: number; handlers: string[] }>(
+    `SELECT agent_bot_id AS bot, array_agg(DISTINCT handler) AS handlers FROM hooks
+     WHERE owner_kind = 'channel' AND account_id = ANY ($1::bigint[]) AND agent_bot_id = ANY ($2::bigint[]) GROUP BY agent_bot_id`,
+    [[...new Set(bots.flatMap(({ accountId }) => accountId ?? []))], bots.map(({ id }) => id)],
+  );
+  return new Map(rows.map(({ bot, handlers }) => [bot, new Set(handlers)]));
 }
 
 async function unapprovedHosts(sql: Sql, { accountId = null }: Bot, tools: readonly Tool[]): Promise<string[]> {
