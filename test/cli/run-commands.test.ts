@@ -133,7 +133,7 @@ describe('the commands that show and repeat runs', function () {
 
   it('refuse what cannot be', async () => {
     const refused = (...args: string[]) => commands.refused(...args);
-    expect(await refused('runs', 'nobody')).to.contain('No bot of these accounts runs the plugin nobody');
+    expect(await refused('runs', 'nobody')).to.contain('Nothing in these accounts runs the plugin nobody');
     expect(await refused('replay', '999999999')).to.contain('There is no run 999999999');
     expect(await refused('replay', 'x')).to.contain('a number from 1');
     expect(await refused('runs', 'teller', '--since', 'yesterday')).to.contain('1h or 7d');

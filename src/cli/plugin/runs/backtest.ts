@@ -9,8 +9,9 @@ import { printAnswer } from '../../terminal/print.ts';
 import { serviceOf, type ServiceOptions } from '../../service.ts';
 import { compareRun, type Candidate, type ComparedRun } from './compare-run.ts';
 import { LiveModel, tellLive, type LiveReport } from './live-model.ts';
+import { isIncomplete, readWholeRuns } from './whole-runs.ts';
 import { ProgressBar } from '../../terminal/progress-bar.ts';
-import { findBots, readRuns, timeOf, type ListedRun, type RunSelection } from './runs-of-plugin.ts';
+import { findSources, readRuns, timeOf, type ListedRun, type RunSelection } from './runs-of-plugin.ts';
 
 export interface BacktestOptions extends ServiceOptions, RunSelection {
   since: number;
@@ -86,16 +87,17 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
   const live = options.liveModel ? new LiveModel(call, options.maxTokens) : null;
   const candidate = candidateOf({ sandbox, pack }, live);
   const different: Compared[] = [];
-  const bots = await findBots(call, id, options);
+  const sources = await findSources(call, id, options);
   const now = systemClock.now().getTime() / 1000;
   let taken = 0;
   let runs = 0;
   let erased = 0;
   let skipped = false;
-  for (const [at, bot] of bots.entries()) {
-    for await (const whole of readRuns(call, bot, options)) {
+  for (const [at, source] of sources.entries()) {
+    for await (const whole of readRuns(call, source, options)) {
       const some = whole.slice(0, limit - taken);
-      const page = some.filter((run) => run.erased_at === null);
+      const kept = some.filter((run) => run.erased_at === null);
+      const page = (await readWholeRuns(call, source, kept)).filter((run) => !isIncomplete(run, source));
       erased += some.length - page.length;
       skipped ||= some.length < whole.length;
       taken += page.length;
@@ -104,7 +106,7 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
       runs += compared;
       // The list is newest first: the time since its last run is the part that is done.
       const passed = (now - (some.at(-1)?.created_at ?? since)) / Math.max(1, now - since);
-      bar.show((at + Math.min(1, passed)) / bots.length, `${runs} runs, ${different.length} differ`);
+      bar.show((at + Math.min(1, passed)) / sources.length, `${runs} runs, ${different.length} differ`);
       if (skipped || hasEnded) break;
     }
   }
@@ -174,7 +176,7 @@ function tell(found: Backtest): string[] {
     runs === 0
       ? `There are no runs of ${plugin.id} since ${timeOf(since)} (UTC).`
       : `${runs} runs since ${timeOf(since)} (UTC) repeated with ${plugin.id} ${plugin.version}: ${different} would end otherwise, in ${conversations.length} conversations.`;
-  const left = erased > 0 ? [`${erased} runs cannot be repeated: their content was deleted with a message.`] : [];
+  const left = erased > 0 ? [`${erased} runs cannot be repeated: their content was deleted.`] : [];
   const asked = live ? tellLive(live) : [];
   return [
     ...lines,

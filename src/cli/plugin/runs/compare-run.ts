@@ -47,8 +47,7 @@ interface End extends Ending {
 
 async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): Promise<End> {
   const { manifest, bundle } = pack;
-  const events: readonly string[] = manifest.events;
-  if (!events.includes(run.event.name)) return { outcome: 'not_heard', actions: [] };
+  if (!hears(manifest, run)) return { outcome: 'not_heard', actions: [] };
   const { config, problems } = openConfig(manifest, run.config);
   const [problem] = problems;
   if (problem) return { outcome: 'load_failed', actions: [], reason: problem.message };
@@ -56,7 +55,7 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   const calls = run.calls as RecordedCall[];
   if (permissions.history > 0 && calls[0]?.name !== 'history') return unanswered({ name: 'history', input: {} });
   const { event, seed, now, account_id: account } = run;
-  // A run is of a bot or of an automation.
+  // A run has one owner: channels are listed as bots.
   const bot = (run.agent_bot_id ?? run.automation_id) as number;
   const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
   const repetition = await repeat(sandbox, recording, {
@@ -66,6 +65,13 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   if (repetition.unanswered) return unanswered(repetition.unanswered);
   const { outcome, actions, error = null } = repetition.result;
   return { outcome, actions: actions.map((action) => ({ ...action })), reason: error };
+}
+
+// Requests of hooks, and messages that a channel sends, need no entry in `events`.
+function hears({ events, hooks, kind }: ReadPackage['manifest'], { event: { name, body } }: ListedRun): boolean {
+  if (body['event'] === 'send') return kind === 'channel';
+  if (name === 'hook_received') return Object.hasOwn(hooks, (body['hook'] as { name: string }).name);
+  return kind === 'channel' || (events as readonly string[]).includes(name);
 }
 
 function unanswered({ name, input }: Pick<RecordedCall, 'name' | 'input'>): End {

@@ -16,7 +16,7 @@ interface Line {
 // These ended as the bot wanted, or as people did.
 const good = new Set(['ok', 'no_handler', 'superseded']);
 
-/** The command `plugin logs`: what a plugin's bots wrote in their latest runs, and how these failed, oldest first. */
+/** The command `plugin logs`: what a plugin wrote in its latest runs, and how these failed, oldest first. */
 export async function printLogs(
   plugin: string,
   options: ServiceOptions & RunSelection & { limit: number },
@@ -24,7 +24,7 @@ export async function printLogs(
   const runs = await readLatestRuns(serviceOf(options), plugin, options);
   const payload = runs.toReversed().flatMap(linesOf);
   printAnswer({ payload }, options, () =>
-    payload.length === 0 ? [`The bots of ${plugin} wrote nothing in these runs.`] : payload.map(tell),
+    payload.length === 0 ? [`The plugin ${plugin} wrote nothing in these runs.`] : payload.map(tell),
   );
 }
 

@@ -10,16 +10,16 @@ const largestId = Number.MAX_SAFE_INTEGER;
 
 type ListOptions = ServiceOptions & RunSelection & { limit: number };
 
-/** Adds the commands that show and repeat what the bots of a plugin did in the running service. */
+/** Adds the commands that show and repeat what a plugin did in the running service. */
 export function addRunCommands(parent: Command): void {
-  of(parent, 'runs', { description: "list the latest runs of a plugin's bots", example: 'plugin runs faq --since 1h' })
+  of(parent, 'runs', { description: 'list the latest runs of a plugin', example: 'plugin runs faq --since 1h' })
     .argument(...plugin)
     .addOption(since())
     .option('--outcome <outcome>', 'only runs that ended so, such as ok or timeout')
     .addOption(limit(25, 'runs, the latest of them'))
     .action(async (id: string, options: ListOptions) => (await import('./list-runs.ts')).listRuns(id, options));
   of(parent, 'logs', {
-    description: "print what a plugin's bots wrote to their logs, and how runs failed",
+    description: 'print what a plugin wrote to its log, and how runs failed',
     example: 'plugin logs faq --since 1h',
   })
     .argument(...plugin)

@@ -15,10 +15,12 @@ export interface RunSelection {
   account?: number;
 }
 
-/** A bot that runs the plugin, in one account. */
-export interface PluginBot {
+/** Where an account lists the runs of the plugin: of one bot or automation, or, for its channel inboxes, among all runs. */
+export interface RunSource {
   account: number;
-  id: number;
+  plugin: string;
+  kind: 'bot' | 'automation' | 'channel';
+  path: string;
 }
 
 /** The ids of the accounts that the token's holder belongs to, or the one that is wanted. */
@@ -31,21 +33,37 @@ export async function accountsOf(call: CallService, { account }: RunSelection): 
   return accounts.map(({ id }) => id);
 }
 
-/** The bots that run the plugin. Throws OperatorError when there is none. */
-export async function findBots(call: CallService, plugin: string, selection: RunSelection): Promise<PluginBot[]> {
-  const bots: PluginBot[] = [];
-  for (const account of await accountsOf(call, selection)) {
-    const { payload } = await readList<Shape<'resources/agent-bot'>>(call, `/api/v1/accounts/${account}/agent_bots`);
-    bots.push(...payload.filter(({ plugin_id: id }) => id === plugin).map(({ id }) => ({ account, id })));
-  }
-  if (bots.length > 0) return bots;
-  throw new OperatorError(`No bot of these accounts runs the plugin ${plugin}: npx switchboard plugin list`);
+/** The bots, automations and channel inboxes that run the plugin. Throws OperatorError when there is none. */
+export async function findSources(call: CallService, plugin: string, selection: RunSelection): Promise<RunSource[]> {
+  const sources: RunSource[] = [];
+  for (const account of await accountsOf(call, selection)) sources.push(...(await sourcesIn(call, plugin, account)));
+  if (sources.length > 0) return sources;
+  throw new OperatorError(`Nothing in these accounts runs the plugin ${plugin}: npx switchboard plugin list`);
 }
 
-/** The runs of a bot, newest first, page by page. */
+async function sourcesIn(call: CallService, plugin: string, account: number): Promise<RunSource[]> {
+  const base = `/api/v1/accounts/${account}`;
+  const bots = await readList<Shape<'resources/agent-bot'>>(call, `${base}/agent_bots`);
+  const automations = await readList<Shape<'resources/automation'>>(call, `${base}/automations`);
+  const inboxes = await readList<Shape<'resources/inbox'>>(call, `${base}/inboxes`);
+  const own = ({ plugin_id: id }: { plugin_id?: string | null }) => id === plugin;
+  const place = { account, plugin };
+  return [
+    ...bots.payload
+      .filter(own)
+      .map(({ id }) => ({ ...place, kind: 'bot' as const, path: `${base}/agent_bots/${id}/runs?` })),
+    ...automations.payload
+      .filter(own)
+      .map(({ id }) => ({ ...place, kind: 'automation' as const, path: `${base}/runs?automation_id=${id}&` })),
+    // Runs of channels name no inbox: the account's list is read once for all of the plugin's.
+    ...(inboxes.payload.some(own) ? [{ ...place, kind: 'channel' as const, path: `${base}/runs?` }] : []),
+  ];
+}
+
+/** The runs of a source, newest first, page by page; pages may be empty. */
 export async function* readRuns(
   call: CallService,
-  { account, id }: PluginBot,
+  { account, plugin, kind, path: list }: RunSource,
   { since, outcome }: RunSelection,
 ): AsyncGenerator<ListedRun[]> {
   const query = new URLSearchParams();
@@ -53,23 +71,24 @@ export async function* readRuns(
   if (outcome !== undefined) query.set('outcome', outcome);
   for (let cursor: string | null = ''; cursor !== null;) {
     if (cursor !== '') query.set('cursor', cursor);
-    const path: string = `/api/v1/accounts/${account}/agent_bots/${id}/runs?${query.toString()}`;
+    const path: string = `${list}${query.toString()}`;
     const { payload, meta }: Shape<'resources/run-list'> = await call('GET', path);
-    yield payload.map((run) => ({ ...run, account_id: account }));
+    const runs = kind === 'channel' ? payload.filter((run) => run.plugin.id === plugin) : payload;
+    yield runs.map((run) => ({ ...run, account_id: account }));
     cursor = meta.next_cursor;
   }
 }
 
-/** The latest runs of the plugin's bots, newest first, at most `limit`. */
+/** The latest runs of the plugin, newest first, at most `limit`. */
 export async function readLatestRuns(
   call: CallService,
   plugin: string,
   { limit, ...selection }: RunSelection & { limit: number },
 ): Promise<ListedRun[]> {
   const runs: ListedRun[] = [];
-  for (const bot of await findBots(call, plugin, selection)) {
+  for (const source of await findSources(call, plugin, selection)) {
     let left = limit;
-    for await (const page of readRuns(call, bot, selection)) {
+    for await (const page of readRuns(call, source, selection)) {
       runs.push(...page.slice(0, left));
       left -= page.length;
       if (left <= 0) break;
