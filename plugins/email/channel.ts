@@ -1,9 +1,9 @@
 import { defineChannel, sha256, type ChannelContext, type MailDetails } from 'switchboard/bot';
 import { cut } from './cut.ts';
 import { textOfHtml } from './html.ts';
-import { kindOf, ownId, readReport, replyAddressOf, type ReplyAddress } from './kinds.ts';
+import { kindOf, ownHash, ownId, readReport, replyAddressOf, type ReplyAddress } from './kinds.ts';
 import { headerOf, idsIn, isContactEmail, threadOf, type Mail, type MailFile } from './mail.ts';
-import { mailOf } from './outgoing.ts';
+import { mailOf, recipientOf } from './outgoing.ts';
 import { readPostmark, readPostmarkStatus, type PostmarkRequest } from './postmark.ts';
 import { fold } from './quoted.ts';
 import { readSes, type SnsEnvelope } from './ses.ts';
@@ -16,6 +16,8 @@ interface Config {
 type Ctx = ChannelContext<Config>;
 
 const secretKey = 'id secret';
+/** Digits of the hash in an id that are of the message; those after them are of its recipient. */
+const startLength = 12;
 const [maxFiles, maxContent, maxReason, maxId] = [10, 20_000, 900, 255];
 const longer = '\n\n(The mail is longer: the rest is left out)';
 
@@ -27,8 +29,9 @@ export default defineChannel<Config>({
     if (isMail) return takeMail(ctx, readPostmark(json), `postmark:${json.MessageID ?? request.id}`);
     const status = readPostmarkStatus(json, ctx.config.address);
     if (!status) return ctx.log.info(`This ${json.RecordType} changes nothing`);
-    const { message, ...change } = status;
-    changeStatus(ctx, { external_id: `postmark:${json.MessageID ?? request.id}`, message_id: message, ...change });
+    const { message, sentTo, ...change } = status;
+    const known = { external_id: `postmark:${json.MessageID ?? request.id}`, message_id: message, ...change };
+    return sentTo ? takeBounce(ctx, known, sentTo) : changeStatus(ctx, known);
   },
 
   async send(ctx, message) {
@@ -40,7 +43,9 @@ export default defineChannel<Config>({
       throw ctx.channel.later('The inbox has just made its secret', { progress: true });
     }
     // The same each time: a mail that is sent twice is known to be the same.
-    const hash = await sha256(`${secret} ${ctx.account?.id} ${message.id} ${message.created_at} ${message.source_id}`);
+    const whole = await sha256(`${secret} ${ctx.account?.id} ${message.id} ${message.created_at} ${message.source_id}`);
+    const start = whole.slice(0, startLength);
+    const hash = start + (await recipientMark(secret, start, recipientOf(message)));
     const id = ownId({ message: message.id, hash, address });
     try {
       await ctx.mail.send(mailOf(message, { id, address, provider }));
@@ -60,14 +65,15 @@ function whyUnsent(ctx: Ctx, error: unknown): Error {
   return code === 'mail_server' ? new Error(error.message) : ctx.channel.later(error.message);
 }
 
-function takeSes(ctx: Ctx, envelope: SnsEnvelope | null): void {
+function takeSes(ctx: Ctx, envelope: SnsEnvelope | null): void | Promise<void> {
   const found = readSes(envelope, ctx.config.address);
   if ('mail' in found) return takeMail(ctx, found.mail, found.id);
-  if ('status' in found) return changeStatus(ctx, found.status);
+  if ('status' in found)
+    return found.sentTo ? takeBounce(ctx, found.status, found.sentTo) : changeStatus(ctx, found.status);
   ctx.log.info(found.why);
 }
 
-function takeMail(ctx: Ctx, mail: Mail, fallbackId: string): void {
+function takeMail(ctx: Ctx, mail: Mail, fallbackId: string): void | Promise<void> {
   const { address } = ctx.config;
   const kind = kindOf(mail, address);
   if (kind === 'own' || !mail.from) return ctx.log.info('A mail of the inbox itself, or without a sender, is left out');
@@ -135,10 +141,33 @@ function changeStatus(ctx: Ctx, { reason, ...change }: StatusChange): void {
   ctx.channel.status({ ...change, ...(reason === undefined ? {} : { reason: cut(reason, maxReason) }) });
 }
 
-function takeReport(ctx: Ctx, mail: Mail): void {
+function takeReport(ctx: Ctx, mail: Mail): void | Promise<void> {
   const bounce = readReport(mail, ctx.config.address);
-  if (bounce) return changeStatus(ctx, { external_id: bounce.id, status: 'failed', reason: bounce.reason });
+  if (bounce) {
+    const { id, reason, recipients } = bounce;
+    return takeBounce(ctx, { external_id: id, status: 'failed', reason }, recipients);
+  }
   ctx.log.info(
     `A report of another mail, or of a delay, changes nothing: ${headerOf(mail, 'message-id').slice(0, 200)}`,
   );
+}
+
+// An id alone proves nothing: whoever has got a mail of the conversation knows it.
+async function takeBounce(ctx: Ctx, change: StatusChange, recipients: readonly string[]): Promise<void> {
+  if (await wasSentTo(ctx, change.external_id, recipients)) return changeStatus(ctx, change);
+  ctx.log.info(`A bounce names no recipient of the mail, and changes nothing: ${change.external_id}`);
+}
+
+async function wasSentTo(ctx: Ctx, id: string, recipients: readonly string[]): Promise<boolean> {
+  const secret = await ctx.storage.installation.get<string>(secretKey);
+  if (secret === null) return false;
+  const hash = ownHash(id);
+  const [start, mark] = [hash.slice(0, startLength), hash.slice(startLength)];
+  const marks = await Promise.all(recipients.map((one) => recipientMark(secret, start, one)));
+  return marks.includes(mark);
+}
+
+// It cannot be made without the secret, so that an id tells nobody its recipient.
+async function recipientMark(secret: string, start: string, recipient: string): Promise<string> {
+  return (await sha256(`${secret} ${start} ${recipient.toLowerCase()}`)).slice(0, startLength);
 }

@@ -39,6 +39,8 @@ const signs: readonly ((mail: Mail) => boolean)[] = [
 /** A mail of ours that did not arrive. */
 export interface Bounce {
   id: string;
+  /** To whom the report says that it was sent. */
+  recipients: readonly string[];
   reason: string;
 }
 
@@ -54,7 +56,17 @@ export function readReport(mail: Mail, ownAddress: string): Bounce | null {
   if (found === undefined) return null;
   const diagnostic = /^diagnostic-code:[ \t]{0,100}(?:[\w-]{1,40};)?[ \t]{0,100}(.{1,500})/im.exec(text)?.[1]?.trim();
   const words = [diagnostic ?? 'The mail could not be delivered', status === undefined ? '' : `(${status})`];
-  return { id: found, reason: words.filter(Boolean).join(' ') };
+  return { id: found, recipients: recipientsIn(text), reason: words.filter(Boolean).join(' ') };
+}
+
+const maxRecipients = 20;
+
+// A server that forwarded the mail names the address it was sent to as the original one; some tell it in a header alone.
+function recipientsIn(text: string): string[] {
+  const fields = text.matchAll(/^(?:final|original)-recipient:[ \t]{0,100}[\w-]{1,40};[ \t]{0,100}(\S{1,256})/gim);
+  const failed = /^x-failed-recipients:(.{1,2000})/im.exec(text)?.[1]?.split(',') ?? [];
+  const named = [...Array.from(fields, ([, address = '']) => address), ...failed];
+  return [...new Set(named.slice(0, maxRecipients).flatMap((one) => addressIn(one) ?? []))];
 }
 
 function unfolded(text: string): string {

@@ -16,7 +16,7 @@ const maxMail = 65_000;
 /** Returns the mail that sends a message: an answer to the customer's last mail, in its thread. Throws a TypeError for what no mail can bring. */
 export function mailOf(message: OutgoingMessage, { id, address, provider }: Sending): OutgoingMail {
   const { in_reply_to: parent, references, attachments, content } = message;
-  const to = parent?.mail?.reply_to ?? message.source_id;
+  const to = recipientOf(message);
   if (!isAddress(to)) throw new TypeError(`${to} is not an address that mail can be sent to`);
   const mail = {
     from: address,
@@ -35,6 +35,11 @@ export function mailOf(message: OutgoingMessage, { id, address, provider }: Send
   };
   if (JSON.stringify(mail).length > maxMail) throw new TypeError('The message is too long for a mail');
   return mail;
+}
+
+/** Returns whom a message is sent to: the customer, or where the customer wants answers. */
+export function recipientOf({ in_reply_to: parent, source_id: customer }: OutgoingMessage): string {
+  return parent?.mail?.reply_to ?? customer;
 }
 
 function subjectOf({ in_reply_to: parent, content_attributes: attributes, content }: OutgoingMessage): string {

@@ -12,6 +12,8 @@ export interface PostmarkRequest {
   Headers?: { Name?: string; Value?: string }[];
   Attachments?: { Name?: string; Content?: string; ContentType?: string }[];
   Type?: string;
+  /** The recipient of a mail that came back. */
+  Email?: string;
   Description?: string;
   Details?: string;
   Metadata?: Record<string, string>;
@@ -39,6 +41,8 @@ export interface PostmarkStatus {
   external_id?: string;
   status: 'delivered' | 'failed';
   reason?: string;
+  /** Whom a bounce names as its recipients. */
+  sentTo?: readonly string[];
 }
 
 /** Returns the metadata of the mail of a message, which Postmark repeats in its reports. */
@@ -75,7 +79,9 @@ export function readPostmarkStatus(request: PostmarkRequest, address: string): P
   if (record === 'Delivery') return { ...about, status: 'delivered' };
   if (record !== 'Bounce' || harmless.has(type)) return null;
   const reason = [description, details].filter(Boolean).join(' ');
-  return { ...about, status: 'failed', reason: reason || `Postmark reports a bounce of the type ${type}` };
+  const recipient = addressIn(request.Email ?? '');
+  const sentTo = recipient === null ? [] : [recipient];
+  return { ...about, status: 'failed', reason: reason || `Postmark reports a bounce of the type ${type}`, sentTo };
 }
 
 // A report may come before the message is known by its id: the id comes with it.

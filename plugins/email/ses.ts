@@ -1,6 +1,6 @@
 import { returnedId } from './kinds.ts';
 import { bytesOfBase64 } from './decode.ts';
-import type { Mail } from './mail.ts';
+import { addressIn, type Mail } from './mail.ts';
 import { readMime } from './mime.ts';
 
 /** A message of Amazon SNS, which the service has checked. */
@@ -11,6 +11,7 @@ export interface SnsEnvelope {
 }
 
 interface SesRecipient {
+  emailAddress?: string;
   status?: string;
   diagnosticCode?: string;
 }
@@ -30,7 +31,8 @@ interface Notification {
 }
 
 type Status = { external_id: string; status: 'delivered' | 'failed'; reason?: string };
-type Found = { mail: Mail; id: string } | { status: Status } | { why: string };
+/** `sentTo`: whom a bounce names as its recipients. */
+type Found = { mail: Mail; id: string } | { status: Status; sentTo?: readonly string[] } | { why: string };
 
 /** Returns the mail, or what became of one of ours, that a notification brings; `why` where it brings neither. */
 export function readSes(envelope: SnsEnvelope | null, address: string): Found {
@@ -42,7 +44,9 @@ export function readSes(envelope: SnsEnvelope | null, address: string): Found {
   if (type === 'Delivery') return { status: { external_id: id, status: 'delivered' } };
   if (type !== 'Bounce' || notification.bounce?.bounceType === 'Transient')
     return { why: `A notification of the kind ${type} changes nothing` };
-  return { status: { external_id: id, status: 'failed', reason: reasonOf(notification) } };
+  const recipients = recipientsOf(notification);
+  const sentTo = recipients.flatMap(({ emailAddress }) => addressIn(String(emailAddress)) ?? []);
+  return { status: { external_id: id, status: 'failed', reason: reasonOf(recipients) }, sentTo };
 }
 
 function notificationIn(envelope: SnsEnvelope | null): Notification {
@@ -62,8 +66,12 @@ function headerText({ mail = {} }: Notification): string {
   ].join('\n');
 }
 
-function reasonOf({ bounce }: Notification): string {
-  const [recipient] = bounce?.bouncedRecipients ?? [];
+function recipientsOf({ bounce }: Notification): readonly SesRecipient[] {
+  const recipients = bounce?.bouncedRecipients;
+  return Array.isArray(recipients) ? recipients.slice(0, 20) : [];
+}
+
+function reasonOf([recipient]: readonly SesRecipient[]): string {
   const words = [
     recipient?.diagnosticCode ?? 'The mail could not be delivered',
     recipient?.status && `(${recipient.status})`,

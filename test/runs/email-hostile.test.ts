@@ -156,6 +156,29 @@ describe('the channel email with mail that is out of the ordinary', function () 
     expect((await counted(conversation, 3)).at(-1)!.content).to.equal('Thank you');
   });
 
+  it('knows a message by the metadata of Postmark, and fails it if the bounce names its recipient', async () => {
+    await write('ida@example.org');
+    const conversation = await conversationOf('ida@example.org');
+    const first = await say(conversation, 'Hello?');
+    await settled(conversation, first.id, 'sent');
+    const delivery = { RecordType: 'Delivery', MessageID: 'of-postmark' };
+    await post({ ...delivery, Metadata: { 'switchboard-message': String(first.id) } });
+    await settled(conversation, first.id, 'delivered');
+    const said = await say(conversation, 'Again?');
+    await settled(conversation, said.id, 'sent');
+    const [, hash] = /^X-PM-Metadata-switchboard-hash: (\S+)$/im.exec(sentTo('ida@example.org').at(-1)!.message)!;
+    const Metadata = { 'switchboard-message': String(said.id), 'switchboard-hash': hash };
+    const bounce = { RecordType: 'Bounce', Type: 'HardBounce', Description: 'No mailbox.', Metadata };
+    const runs = () => app.query(`SELECT FROM bot_runs WHERE outcome = 'ok'`);
+    const { length } = await runs();
+    await post({ ...bounce, ID: 41, MessageID: 'one' });
+    await post({ ...bounce, ID: 42, MessageID: 'two', Email: 'eve@evil.example' });
+    await app.eventually(async () => (await runs()).length === length + 2);
+    await settled(conversation, said.id, 'sent');
+    await post({ ...bounce, ID: 43, MessageID: 'three', Email: 'ida@example.org' });
+    expect((await settled(conversation, said.id, 'failed')).external_error).to.equal('No mailbox.');
+  });
+
   it('fails the mail that a report returns', async () => {
     await write('gus@example.org');
     const conversation = await conversationOf('gus@example.org');
@@ -170,7 +193,10 @@ describe('the channel email with mail that is out of the ordinary', function () 
     });
     await write('mailer-daemon@example.org', {
       Attachments: [
-        part('message/delivery-status', 'Action: failed\r\nStatus: 5.1.1'),
+        part(
+          'message/delivery-status',
+          'Original-Recipient: rfc822;gus@example.org\r\nAction: failed\r\nStatus: 5.1.1',
+        ),
         part('text/rfc822-headers', head!.replaceAll('\n', '\r\n')),
       ],
     });

@@ -142,11 +142,17 @@ describe('the channel email with Amazon SES', function () {
     const said = await say(conversation, { content: 'Danke' });
     const { source_id: id } = await settled(conversation, said.id, 'sent');
     const about = { messageId: 'ses', headers: [{ name: 'References', value: `<ses-1@example.org> ${id}` }] };
-    const bounce = {
-      bounceType: 'Permanent',
-      bouncedRecipients: [{ status: '5.1.1', diagnosticCode: 'smtp; 550 gone' }],
+    const bounce = (emailAddress?: string) => {
+      const bouncedRecipients = [{ emailAddress, status: '5.1.1', diagnosticCode: 'smtp; 550 gone' }];
+      const fields = { bounceType: 'Permanent', bouncedRecipients };
+      return post(amazon.notification({ notificationType: 'Bounce', bounce: fields, mail: about }));
     };
-    await post(amazon.notification({ notificationType: 'Bounce', bounce, mail: about }));
+    // Whoever knows the id of a mail does not fail it.
+    await bounce();
+    await bounce('eve@evil.example');
+    await hasHandled();
+    await settled(conversation, said.id, 'sent');
+    await bounce('Juergen@example.org');
     expect((await settled(conversation, said.id, 'failed')).external_error).to.equal('smtp; 550 gone (5.1.1)');
     await post(amazon.received('no mail at all'));
     await post(amazon.notification({ notificationType: 'Received', receipt: {}, mail: {} }));

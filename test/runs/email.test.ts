@@ -262,7 +262,7 @@ describe('the channel email', function () {
     const conversation = await conversationOf('gus@example.org');
     const said = await say(conversation, { content: 'Hello?' });
     const { source_id: id } = await settled(conversation, said.id, 'sent');
-    const report = (action: string, about: string) => ({
+    const report = (action: string, about: string, recipient = 'Final-Recipient: rfc822; Gus@example.org\n') => ({
       Subject: 'Undelivered Mail Returned to Sender',
       TextBody: 'I am sorry to have to inform you',
       Attachments: [
@@ -270,7 +270,7 @@ describe('the channel email', function () {
           Name: 'status',
           ContentType: 'message/delivery-status',
           Content: Buffer.from(
-            `Reporting-MTA: dns; mx.example.org\n\nFinal-Recipient: rfc822; gus@example.org\nAction: ${action}\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 No such user`,
+            `Reporting-MTA: dns; mx.example.org\n\n${recipient}Action: ${action}\nStatus: 5.1.1\nDiagnostic-Code: smtp; 550 No such user`,
           ).toString('base64'),
         },
         {
@@ -287,25 +287,19 @@ describe('the channel email', function () {
       report('failed', '<message.1.000000000000000000000000@example.com>'),
       headers,
     );
+    // Whoever knows the id of a mail does not fail it.
+    await write('mailer-daemon@example.org', report('failed', id!, ''), headers);
+    await write(
+      'mailer-daemon@example.org',
+      report('failed', id!, 'Final-Recipient: rfc822; eve@evil.example\n'),
+      headers,
+    );
     await hasHandled();
     expect((await settled(conversation, said.id, 'sent')).external_error).to.equal(null);
     await write('mailer-daemon@example.org', report('failed', id!), headers);
     const failed = await settled(conversation, said.id, 'failed');
     expect(failed.external_error).to.equal('550 No such user (5.1.1)');
     expect(await conversationsOf('mailer-daemon@example.org')).to.deep.equal([]);
-    // Postmark's own webhooks name the message by its metadata.
-    const second = await say(conversation, { content: 'Again?' });
-    await settled(conversation, second.id, 'sent');
-    const metadata = header(sentTo('gus@example.org').at(-1)!, 'X-PM-Metadata-switchboard-message');
-    expect(metadata).to.equal(String(second.id));
-    const about = { MessageID: 'of-postmark', Metadata: { 'switchboard-message': metadata } };
-    await postTo(hook, { RecordType: 'Delivery', ...about });
-    await settled(conversation, second.id, 'delivered');
-    const third = await say(conversation, { content: 'And again?' });
-    await settled(conversation, third.id, 'sent');
-    const bounce = { RecordType: 'Bounce', ID: 42, Type: 'HardBounce', MessageID: 'other', Description: 'No mailbox.' };
-    await postTo(hook, { ...bounce, Metadata: { 'switchboard-message': String(third.id) } });
-    expect((await settled(conversation, third.id, 'failed')).external_error).to.equal('No mailbox.');
   });
 
   it('fails what the server refuses, and sends it again with the same id', async () => {

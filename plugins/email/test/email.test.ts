@@ -47,10 +47,19 @@ test('finds its own mails in reports, and no others', () => {
   assert.equal(id, `<message.7.${'a'.repeat(24)}@example.com>`);
   assert.deepEqual(ownIds(`x ${id} ${id} <message.7.${'a'.repeat(24)}@evil.example>`, address), [id]);
   const report = (text: string): Mail => ({ ...plain, reports: [`${text}\nMessage-ID: ${id}`] });
-  assert.deepEqual(readReport(report('Action: failed\nStatus: 5.2.2\nDiagnostic-Code: smtp; 552 full'), address), {
-    id,
-    reason: '552 full (5.2.2)',
-  });
+  assert.deepEqual(
+    readReport(
+      report(
+        'Final-Recipient: rfc822; Ada@example.org\nAction: failed\nStatus: 5.2.2\nDiagnostic-Code: smtp; 552 full',
+      ),
+      address,
+    ),
+    {
+      id,
+      recipients: ['ada@example.org'],
+      reason: '552 full (5.2.2)',
+    },
+  );
   assert.equal(readReport(report('Action: delayed\nStatus: 4.2.2'), address), null);
   assert.equal(readReport(plain, address), null);
 });
