@@ -111,6 +111,11 @@ describe('the commands that show and repeat runs of automations and channels', f
     expect(found).to.include({ runs: 2, different: 2 });
   });
 
+  it('refuse to ask the model anew, which only bots can', async () => {
+    const refusal = await commands.refused('backtest', write(marker, markerCode('Seen')), '--live-model');
+    expect(refusal).to.contain('--live-model is for agent bots');
+  });
+
   it('leave out runs whose request is deleted', async () => {
     await app.query('DELETE FROM hook_requests');
     const found = JSON.parse(await told('backtest', write(pager, pagerCode('')), '--json'));

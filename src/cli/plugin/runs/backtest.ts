@@ -11,7 +11,7 @@ import { compareRun, type Candidate, type ComparedRun } from './compare-run.ts';
 import { LiveModel, tellLive, type LiveReport } from './live-model.ts';
 import { isIncomplete, readWholeRuns } from './whole-runs.ts';
 import { ProgressBar } from '../../terminal/progress-bar.ts';
-import { findSources, readRuns, timeOf, type ListedRun, type RunSelection } from './runs-of-plugin.ts';
+import { findSources, readRuns, timeOf, type ListedRun, type RunSelection, type RunSource } from './runs-of-plugin.ts';
 
 export interface BacktestOptions extends ServiceOptions, RunSelection {
   since: number;
@@ -88,6 +88,7 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
   const candidate = candidateOf({ sandbox, pack }, live);
   const different: Compared[] = [];
   const sources = await findSources(call, id, options);
+  if (live) refuseOthersThanBots(sources);
   const now = systemClock.now().getTime() / 1000;
   let taken = 0;
   let runs = 0;
@@ -115,6 +116,12 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
   const conversations = groupOf(different);
   const counts = { runs, identical, different: different.length, erased, skipped };
   return { plugin: { id, version, hash }, since, ...counts, conversations, live_model: live?.report ?? null };
+}
+
+// Model calls outside a run are made as an agent bot.
+function refuseOthersThanBots(sources: readonly RunSource[]): void {
+  if (sources.every(({ kind }) => kind === 'bot')) return;
+  throw new OperatorError('--live-model is for agent bots: repeat runs of automations and channels without it.');
 }
 
 interface Compared {
