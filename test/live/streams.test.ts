@@ -195,8 +195,11 @@ describe('streams of events', function () {
     const { id, administrator } = await addAccount(engine, 'Elsewhere');
     const web = await TestApp.start({ databaseUrl: engine.databaseUrl, engine: false });
     const sources: EventSource[] = [];
-    // Of streams only: the engine is in this process too.
-    const ofStreams = (texts: string[]) => texts.filter((text) => /scanned|token_hash, account_id|= ANY/.test(text));
+    // Of streams only, which write nothing: the engine and its upkeep are in this process too.
+    const ofStreams = (texts: string[]) =>
+      texts.filter(
+        (text) => /scanned|token_hash, account_id|= ANY/.test(text) && !/^\s*(INSERT|UPDATE|DELETE)/.test(text),
+      );
     try {
       for (let count = 0; count < 5; count += 1) {
         const url = `${web.url}/api/v1/accounts/${id}/events/stream`;
