@@ -161,7 +161,7 @@ describe('the channel email with mail that is out of the ordinary', function () 
     const conversation = await conversationOf('ida@example.org');
     const first = await say(conversation, 'Hello?');
     await settled(conversation, first.id, 'sent');
-    const delivery = { RecordType: 'Delivery', MessageID: 'of-postmark' };
+    const delivery = { RecordType: 'Delivery', MessageID: 'of-ida' };
     await post({ ...delivery, Metadata: { 'switchboard-message': String(first.id) } });
     await settled(conversation, first.id, 'delivered');
     const said = await say(conversation, 'Again?');
