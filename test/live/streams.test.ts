@@ -195,7 +195,7 @@ describe('streams of events', function () {
     const { id, administrator } = await addAccount(engine, 'Elsewhere');
     const web = await TestApp.start({ databaseUrl: engine.databaseUrl, engine: false });
     const sources: EventSource[] = [];
-    // Of streams only, which write nothing: the engine and its upkeep are in this process too.
+    // Streams write nothing: what does is the engine or its upkeep, in this process too.
     const ofStreams = (texts: string[]) =>
       texts.filter(
         (text) =>

@@ -147,7 +147,7 @@ describe('the channel email with Amazon SES', function () {
       const fields = { bounceType: 'Permanent', bouncedRecipients };
       return post(amazon.notification({ notificationType: 'Bounce', bounce: fields, mail: about }));
     };
-    // Whoever knows the id of a mail does not fail it.
+    // The id of a mail alone does not fail it: others know it.
     await bounce();
     await bounce('eve@evil.example');
     await hasHandled();

@@ -287,7 +287,7 @@ describe('the channel email', function () {
       report('failed', '<message.1.000000000000000000000000@example.com>'),
       headers,
     );
-    // Whoever knows the id of a mail does not fail it.
+    // The id of a mail alone does not fail it: others know it.
     await write('mailer-daemon@example.org', report('failed', id!, ''), headers);
     await write(
       'mailer-daemon@example.org',
