@@ -29,6 +29,7 @@ interface Config {
     external_id?: string;
     success?: Condition;
     reason?: string;
+    attachment: Record<string, unknown>;
     refused: number[];
   };
   status?: { when?: Condition; external_id: string; status: string; values?: Record<string, unknown>; reason?: string };
@@ -48,15 +49,16 @@ export default defineChannel<Config>({
   },
 
   async send(ctx, message) {
-    if (message.attachments.length > 0) throw ctx.channel.refused('This channel sends no files: send a link instead');
     const { path, method, headers, body } = ctx.config.outgoing;
+    if (message.attachments.length > 0 && !/\{(attachments|links)\}/.test(JSON.stringify(body)))
+      throw ctx.channel.refused('The settings have no place for files: put {attachments} or {links} in `body`');
     const values = valuesOf(message);
     const escaped = Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name, encodeURIComponent(String(value))]),
     );
     const url = ctx.config.api_url.replace(/\/+$/, '') + String(fill(path, escaped));
     const hidden = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerOf(String(value))]));
-    const json = fill(body, values);
+    const json = fill(body, { ...values, ...filesIn(message, ctx.config.outgoing.attachment) });
     const sent =
       method === 'PUT'
         ? ctx.fetch(url, { method: 'PUT', headers: hidden, body: json })
@@ -124,6 +126,14 @@ function valuesOf({ id, content, content_attributes: { items }, source_id, conve
   const titles = Array.isArray(items) ? (items as { title?: unknown }[]).map(({ title }) => `- ${String(title)}`) : [];
   const text = [content, ...titles].join('\n');
   return { id, content: text, source_id, conversation_id, sender: sender?.name ?? '' };
+}
+
+// The service fills in the links when it sends the request.
+function filesIn({ attachments }: OutgoingMessage, template: Record<string, unknown>) {
+  return {
+    attachments: attachments.map((file) => fill(template, { ...file })),
+    links: attachments.map(({ url }) => url).join('\n'),
+  };
 }
 
 function headerOf(text: string): string | ReturnType<typeof secret> {

@@ -168,6 +168,7 @@ function doorsOf(mechanisms: Mechanisms, { metrics, questions }: { metrics: Metr
   return {
     send: sendOutbound({ secure: mechanisms.botOutbound, plain: mechanisms.plainOutbound }, config.botFetchMaxBytes),
     files: formFiles(mechanisms.attachments, database.sql),
+    links: database.fileLinks,
     mail: (mail, sending) => mechanisms.channelMailer.send(mail, sending),
     models: modelsOf(mechanisms, metrics),
     knowledge: knowledgeOf(database, questions.read),

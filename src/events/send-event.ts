@@ -1,3 +1,4 @@
+import { placeholderOf } from '../lib/file-links.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 import { fileTypeOf } from '../records/messages/attachment.ts';
 import type { OutgoingMessage } from '../records/messages/outgoing.ts';
@@ -20,6 +21,7 @@ export function sendEvent({ conversation, message, sourceId, thread }: OutgoingM
         file_type: fileTypeOf(type),
         content_type: type,
         file_size: size,
+        url: placeholderOf(id),
       })),
       source_id: sourceId,
       in_reply_to: thread.inReplyTo && { external_id: thread.inReplyTo.externalId, mail: thread.inReplyTo.mail },

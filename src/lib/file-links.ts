@@ -66,5 +66,10 @@ export class SignedFileLinks implements FileLinks {
   }
 }
 
+/** Stands for a link to a file in what a channel sends: the service fills the link in when it sends the request. */
+export function placeholderOf(id: number): string {
+  return `[file ${id}]`;
+}
+
 /** For processes that tell nobody of files. */
 export const noFileLinks: FileLinks = { urlOf: () => '' };

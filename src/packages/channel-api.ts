@@ -3,10 +3,18 @@ import type { Context, JsonObject } from './bot-api.ts';
 import type { AttachedFile } from './bot-doors.ts';
 import type { HookRequest } from './hook-doors.ts';
 
-/** A file of a message that a channel is to send, which `ctx.fetch` sends in a `form`: `{ file: attachment.id }`. */
+/**
+ * A file of a message that a channel is to send. `ctx.fetch` sends it in a `form`, `{ form: { file: { file: attachment.id } } }`, or sends a
+ * link to it, `{ body: { text, files: attachments.map(({ url, file_name }) => ({ url, file_name })) } }`.
+ */
 export interface OutgoingFile extends AttachedFile {
   readonly id: number;
   readonly content_type: string;
+  /**
+   * Stands for a link to the file, which expires. Only the service fills it in, in headers, `body` and `form` of `ctx.fetch`: no run shows
+   * the link. A body that `hmac` signs must be a text, and is signed with the link.
+   */
+  readonly url: string;
 }
 
 /** A message that a channel is to send. */

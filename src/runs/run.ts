@@ -173,12 +173,18 @@ function doorRunOf({ openSecret }: RunPorts, visit: DoorVisit): DoorRun {
     tokensPerDay: bot.tokensPerDay ?? null,
     secretNames: Object.keys(bot.secrets ?? {}),
     identity: typeof known === 'string' ? known : null,
+    linkedFiles: handlerOf(input) === 'send' ? filesIn(event) : [],
     tools: config['tools'],
     secret: (name) => {
       const sealed = bot.secrets && Object.hasOwn(bot.secrets, name) ? bot.secrets[name] : undefined;
       return sealed === undefined || !openSecret ? null : openSecret(sealed);
     },
   };
+}
+
+function filesIn(event: unknown): DoorRun['linkedFiles'] {
+  const { message } = event as { message?: { attachments?: readonly { id: number; file_name: string }[] } };
+  return (message?.attachments ?? []).map(({ id, file_name: name }) => ({ id, name }));
 }
 
 function messageIdOf(name: string, event: unknown): number | null {

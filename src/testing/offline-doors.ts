@@ -32,6 +32,7 @@ export function openOffline(permissions: Permissions, now: number): OfflineDoors
     tokensPerDay: null,
     secretNames: [],
     identity: null,
+    linkedFiles: [],
     tools: [],
     secret: (name: string) => `the value of ${name}`,
   };

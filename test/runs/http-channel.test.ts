@@ -91,6 +91,19 @@ describe('the channel http-channel', function () {
     expect(status, JSON.stringify(body)).to.equal(201);
     return body;
   };
+  const attach = async (conversation: number, name: string, bytes: string): Promise<number> => {
+    const form = new FormData();
+    form.set('message_type', 'outgoing');
+    form.set('content', 'See the file');
+    form.set('attachments[]', new File([bytes], name));
+    const response = await fetch(`${app.url}/api/v1/accounts/1/conversations/${conversation}/messages`, {
+      method: 'POST',
+      headers: { api_access_token: 'administrator-of-the-tests' },
+      body: form,
+    });
+    expect(response.status).to.equal(201);
+    return ((await response.json()) as { id: number }).id;
+  };
   const settled = (conversation: number, id: number, status: string): Promise<Shown> =>
     app.eventually(async () =>
       (await messages(conversation)).find((message) => message.id === id && message.status === status),
@@ -187,16 +200,43 @@ describe('the channel http-channel', function () {
     );
     expect((await app.post(`conversations/${conversation}/messages/${lost.id}/retry`)).status).to.equal(200);
     await settled(conversation, lost.id, 'sent');
-    const form = new FormData();
-    form.set('message_type', 'outgoing');
-    form.set('attachments[]', new File(['bytes'], 'a.txt'));
-    const response = await fetch(`${app.url}/api/v1/accounts/1/conversations/${conversation}/messages`, {
-      method: 'POST',
-      headers: { api_access_token: 'administrator-of-the-tests' },
-      body: form,
-    });
-    const { id } = (await response.json()) as { id: number };
-    expect((await settled(conversation, id, 'failed')).external_error).to.match(/sends no files/);
+  });
+
+  it('sends links to files of agents, which no record shows', async () => {
+    const conversation = await begin('c-6');
+    const refused = await attach(conversation, 'a.txt', 'bytes');
+    expect((await settled(conversation, refused, 'failed')).external_error).to.match(/no place for files/);
+    const { outgoing, ...config } = configOf(messenger.url);
+    const attachment = { link: '{url}', title: '{file_name}', bytes: '{file_size}' };
+    const body = { ...outgoing.body, files: '{attachments}', text: '{content}\n{links}' };
+    const settings = { ...config, outgoing: { ...outgoing, body, attachment } };
+    const changed = await app.patch(`inboxes/${inbox}`, { channel: { config: settings } });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    messenger.repeats = true;
+    messenger.odd.push({ status: 503, body: { error: 'busy' } });
+    const said = await attach(conversation, 'a ü.txt', 'content of the file');
+    await settled(conversation, said, 'sent');
+    messenger.repeats = false;
+    const [arrived] = to('c-6');
+    const { files, text } = arrived!.body as { text: string; files?: { link: string; title: string; bytes: number }[] };
+    expect(files).to.have.length(1);
+    expect(files![0]).to.include({ title: 'a ü.txt', bytes: 19 });
+    const { link } = files![0]!;
+    expect(text).to.equal(`See the file\n${link}`);
+    const loaded = await fetch(link);
+    expect([loaded.status, await loaded.text()]).to.deep.equal([200, 'content of the file']);
+    const signed = link.split('/').at(-2)!;
+    const records = await app.query<{ record: string }>('SELECT r::text AS record FROM bot_runs r');
+    expect(records.filter(({ record }) => record.includes(signed))).to.deep.equal([]);
+    const { payload } = (await app.get(`runs?conversation_id=${conversation}`)).body;
+    expect(payload).to.have.length(3);
+    for (const { id } of payload as { id: number }[]) {
+      const run = (await app.get(`runs/${id}`)).body;
+      const replay = (await app.post(`runs/${id}/replay`)).body;
+      expect(replay.identical, JSON.stringify(replay)).to.equal(true);
+      for (const shown of [run, replay]) expect(JSON.stringify(shown)).not.to.include(signed);
+    }
+    expect(JSON.stringify((await app.get(`runs/${payload[0].id}`)).body)).to.match(/\[file \d+\]/);
   });
 
   it('takes no unsigned request, and other schemes by a hook of their own', async () => {

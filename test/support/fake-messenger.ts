@@ -27,6 +27,8 @@ export class FakeMessenger {
   readonly files = new Map<string, Buffer>();
   /** Milliseconds until the answer to the next message. */
   delayMs: () => number = () => 0;
+  /** Whether its answers repeat the message. */
+  repeats = false;
   /** Called when a message was taken, before the answer. */
   onTaken: () => void = () => undefined;
   readonly #server: Server;
@@ -70,6 +72,6 @@ export class FakeMessenger {
     await sleep(this.delayMs());
     response
       .writeHead(odd?.status ?? 200, { 'content-type': 'application/json', ...odd?.headers })
-      .end(JSON.stringify(odd?.body ?? { ok: true, message: { id } }));
+      .end(JSON.stringify(odd?.body ?? { ok: true, message: { id }, ...(this.repeats ? { repeated: body } : {}) }));
   }
 }

@@ -48,7 +48,8 @@ test('sends choices as a keyboard, and files with a caption', () => {
   const items = [{ title: 'Basic', value: 'b' }];
   const [asked] = partsOf({ ...base, content_type: 'input_select', content_attributes: { items } });
   assert.match(asked?.fields.reply_markup as string, /"keyboard":\[\[\{"text":"Basic"\}\]\]/);
-  const file = { id: 5, file_name: 'a.png', file_type: 'image', content_type: 'image/png', file_size: 10 } as const;
+  const about = { file_type: 'image', content_type: 'image/png', file_size: 10 } as const;
+  const file = { id: 5, file_name: 'a.png', url: '[file 5]', ...about };
   const parts = partsOf({ ...base, content_type: 'text', content_attributes: {}, attachments: [file] });
   assert.deepEqual(parts, [{ method: 'sendPhoto', fields: { photo: { file: 5, name: 'a.png' }, caption: 'Which?' } }]);
 });

@@ -103,7 +103,7 @@ test('sends templates, and says what one lacks', () => {
 
 test('sends files with a caption, as what WhatsApp takes', () => {
   const file = (type: string, bytes: number) =>
-    ({ id: 5, file_name: 'a', file_type: 'file', content_type: type, file_size: bytes }) as const;
+    ({ id: 5, file_name: 'a', url: '[file 5]', file_type: 'file', content_type: type, file_size: bytes }) as const;
   const kindsOf = (type: string, bytes = 10) =>
     partsOf({ ...base, content_type: 'text', content_attributes: {}, attachments: [file(type, bytes)] }).map(
       ({ body }) => body.type,

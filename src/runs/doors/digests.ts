@@ -1,16 +1,24 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { HostCall } from '../../sandbox/run.ts';
 import { DoorError } from './errors.ts';
+import type { LinkPlaceholders } from './link-placeholders.ts';
 import { checkNamed, openSecret, readSecret, type SecretHolder } from './secret-values.ts';
 
 const algorithms = ['sha1', 'sha256', 'sha384', 'sha512'] as const;
 const encodings = ['hex', 'base64', 'base64url'] as const;
 
-/** `hmac` and `sha256` of `switchboard/bot`. The key of a code may be a secret, which no bot gets to see. */
-export function digestDoors(holder: SecretHolder): Record<string, HostCall> {
+/**
+ * `hmac` and `sha256` of `switchboard/bot`. The key of a code may be a secret, which no bot gets to see. A text that has placeholders of
+ * links is signed as it is sent: with the links.
+ */
+export function digestDoors(holder: SecretHolder, links: LinkPlaceholders): Record<string, HostCall> {
+  const linked = ({ data, ...fields }: Fields): Fields => ({
+    ...fields,
+    data: typeof data === 'string' ? links.fill(data) : data,
+  });
   return {
-    'crypto.hmac': (input) => settle(() => hmac(fieldsOf(input), holder)),
-    'crypto.sha256': (input) => settle(() => sha256(fieldsOf(input))),
+    'crypto.hmac': (input) => settle(() => hmac(linked(fieldsOf(input)), holder)),
+    'crypto.sha256': (input) => settle(() => sha256(linked(fieldsOf(input)))),
   };
 }
 

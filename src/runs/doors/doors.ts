@@ -1,5 +1,6 @@
 import { ForbiddenCall } from '../../sandbox/run.ts';
 import type { HostCall, Permissions } from '../../sandbox/run.ts';
+import type { FileLinks } from '../../lib/file-links.ts';
 import { customerDoors, type Author, type CustomerPorts } from './customers.ts';
 import { currentDoor, type ReadCurrent } from './current.ts';
 import { digestDoors } from './digests.ts';
@@ -9,6 +10,7 @@ import { MailDoor, type OpenMail, type SendMail } from './mail.ts';
 import { RequestBudget } from './request-budget.ts';
 import type { StorageWrite } from '../../domain/bots/storage.ts';
 import { searchDoor, type KnowledgePorts } from './search.ts';
+import { LinkPlaceholders } from './link-placeholders.ts';
 import { settled, type BurstPorts } from './settled.ts';
 import { StorageDoor, type StorageOwner, type StorageReader } from './storage.ts';
 import { ChatDoor, type ModelPorts } from './chat.ts';
@@ -26,6 +28,8 @@ export interface DoorPorts {
   send?: SendRequest;
   /** Files that may be sent in forms. */
   files?: FormFiles;
+  /** Makes the links to files of messages that channels send. */
+  links?: FileLinks;
   /** Sends mail of channels. */
   mail?: SendMail;
   models?: ModelPorts;
@@ -60,6 +64,8 @@ export interface DoorRun {
   secretNames: readonly string[];
   /** The setting by which the channel's inbox is known; null for none, and where it is a secret. */
   identity: string | null;
+  /** The files of the message that a channel sends, to which its requests may have links. */
+  linkedFiles: readonly { id: number; name: string }[];
   /** The bot's setting `tools`; undefined where its plugin has none. */
   tools: unknown;
 }
@@ -87,7 +93,8 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
   const redaction = new Redaction();
   const storage = new StorageDoor(run, ports.storage);
   const budget = new RequestBudget();
-  const fetch = fetchDoor(run, ports.send, { redaction, budget, files: ports.files });
+  const links = new LinkPlaceholders({ accountId: owner.accountId, files: run.linkedFiles }, ports.links);
+  const fetch = fetchDoor(run, ports.send, { redaction, budget, files: ports.files, links });
   const mail = new MailDoor(run, { send: ports.mail, redaction, budget, files: ports.files });
   const tools = new ToolDoor(run, { ports: ports.tools, send: ports.send, redaction, budget });
   const model = new ChatDoor(run, ports.models);
@@ -111,7 +118,7 @@ export function openDoors(run: DoorRun, ports: DoorPorts): Doors {
       ...storage.calls,
       fetch,
       'mail.send': mail.call,
-      ...digestDoors(run),
+      ...digestDoors(run, links),
       ...customerDoors(run, ports.customers),
       'llm.status': guarded('llm', () => model.status()),
       'llm.chat': guarded('llm', (input, _, signal) => model.chat(input, signal)),

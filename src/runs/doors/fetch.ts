@@ -5,6 +5,7 @@ import { readTarget, secretsInUrl, withSecrets } from '../../sandbox/request-tar
 import { DoorError, UnavailableError } from './errors.ts';
 import { readRequest, type FetchRequest, type HiddenHeader } from './fetch-request.ts';
 import { encodeForm, findFiles, type FormField, type FormFiles } from './form-body.ts';
+import type { LinkPlaceholders } from './link-placeholders.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { checkNamed, hideSecrets, openSecret, type SecretText } from './secret-values.ts';
 import type { DoorRun } from './doors.ts';
@@ -28,17 +29,24 @@ export type FetchAnswer =
 /** Sends a request to a public host. Never rejects, and follows no redirect. */
 export type SendRequest = (request: PlainRequest, signal: AbortSignal) => Promise<FetchAnswer>;
 
+interface FetchServices {
+  redaction: Redaction;
+  budget: RequestBudget;
+  files: FormFiles | undefined;
+  links: LinkPlaceholders;
+}
+
 /** `ctx.fetch`: listed hosts and methods only, https only, secrets to the hosts that they are bound to only. */
 export function fetchDoor(
   run: DoorRun,
   send: SendRequest | undefined,
-  { redaction, budget, files }: { redaction: Redaction; budget: RequestBudget; files: FormFiles | undefined },
+  { redaction, budget, files, links }: FetchServices,
 ): HostCall {
   const { permissions } = run;
   return async (input, _, signal) => {
     const { network } = permissions;
     if (!network) throw new ForbiddenCall('The manifest does not ask for `permissions.network`');
-    const request = readRequest(input);
+    const request = links.fillRequest(readRequest(input));
     const named = secretsInUrl(request.url).map((secret) => ({ secret, prefix: '' }));
     const secrets = [...Object.values(request.headers).flatMap(secretsIn), ...named];
     for (const secret of secrets) checkNamed(secret, permissions);
@@ -47,6 +55,7 @@ export function fetchDoor(
     budget.take();
     if (!send) throw new UnavailableError('fetch');
     hideSecrets(run, redaction);
+    links.hide(redaction);
     const url = withSecrets(request.url, (secret) => openSecret({ secret, prefix: '' }, run));
     const { method } = request;
     const headers = Object.fromEntries(

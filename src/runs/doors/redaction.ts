@@ -10,8 +10,12 @@ export class Redaction {
 
   /** From now on the value of this secret is replaced, also where it is written as in JSON, URLs or base64. */
   add(name: string, value: string): void {
+    this.hide(value, `[secret ${name}]`);
+  }
+
+  /** The same for a value that shows as another text. */
+  hide(value: string, hidden: string): void {
     if (value.length < minChars) return;
-    const hidden = `[secret ${name}]`;
     const forms = [
       value,
       JSON.stringify(value).slice(1, -1),
