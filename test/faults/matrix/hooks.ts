@@ -5,8 +5,8 @@ import type { Fault } from './fault.ts';
 import { HookSender, type Target } from './hook-sender.ts';
 import { ok } from './manners.ts';
 import { until } from './patience.ts';
+import { withKillsAtSteps } from './steps.ts';
 import type { Trial } from './trial.ts';
-import { Wire, type Moment } from './wire.ts';
 
 const shops = 6;
 /** Requests from one that somebody else signs to the next. */
@@ -82,32 +82,6 @@ async function flood({ services }: Trial, { path }: Target): Promise<Map<number,
   return answers;
 }
 
-/** Steps of a hook at which its process dies: while it is stored, before and after; in its run; while its run's effects are committed. */
-const steps: readonly { role: 'web' | 'engine'; at: Moment }[] = [
-  { role: 'web', at: 'committed' },
-  { role: 'engine', at: 'committed' },
-  { role: 'engine', at: 'before commit' },
-  { role: 'web', at: 'before commit' },
-];
-/** Commits of a run: its contact, its conversation, its effects. */
-const commitsOfRun = 3;
-
-async function killAtSteps(trial: Trial, kills: number, wires: Record<'web' | 'engine', Wire>): Promise<void> {
-  const { services, scale } = trial;
-  for (let kill = 0; kill < kills; kill += 1) {
-    const { role, at } = steps[kill % steps.length] ?? { role: 'web', at: 'committed' };
-    const wire = wires[role];
-    await wire.stopAt(at, role === 'web' ? 1 : 1 + Math.floor(scale.random() * commitsOfRun));
-    const process = role === 'web' ? services.web : services.engines[0];
-    if (process) await services.kill(process);
-    wire.cut();
-    if (role === 'engine') await trial.endLeases();
-    await (role === 'web'
-      ? services.startWeb({ databaseUrl: wire.url })
-      : services.startEngine({ databaseUrl: wire.url }));
-  }
-}
-
 /** Every request that was acknowledged was handled once, in order, or is said to have failed; none was that somebody else signed. */
 async function judge(trial: Trial, senders: readonly HookSender[]): Promise<void> {
   const written = await trial.rows<{ content: string }>(
@@ -150,33 +124,30 @@ export const hooks: Fault = {
   id: 'F23',
   what: 'hooks: kill -9 at each step (stored, run begun, acted, finished), 1 % forged signatures, a flood of one token beside another account',
   env: { HOOKS_PER_MINUTE: String(perMinute) },
-  run: async (trial) => {
-    const { services, scale } = trial;
+  run: (trial) => {
     writePlugin(trial);
-    const wires = { web: await Wire.to(trial.databaseUrl), engine: await Wire.to(trial.databaseUrl) };
-    await services.startWeb({ databaseUrl: wires.web.url });
-    await services.startEngine({ databaseUrl: wires.engine.url });
-    await trial.receiver('receiver', () => ok);
-    const targets = await makeHooks(trial, 1, Array<string>(shops).fill('orders'));
-    const [noise] = await makeHooks(trial, await addAccount(trial), ['flood']);
-    const senders = targets.map((target, index) => new HookSender(services, `shop ${index}`, target));
-    for (const sender of senders) trial.follow(sender);
-    const ends = senders.map((sender) => sender.keepSending({ pauseMs, forgeEvery: scale.pick(10, forgeEvery) }));
-    const answers = noise ? await flood(trial, noise) : new Map<number, number>();
-    trial.check(
-      (answers.get(202) ?? 0) >= perMinute && (answers.get(429) ?? 0) > 0 && answers.size === 2,
-      `the flood was answered ${JSON.stringify([...answers])}`,
-    );
-    const refused = senders.flatMap((sender) => [...sender.refused.keys()]);
-    trial.check(refused.length === 0, `beside a flood, requests of another account were answered ${refused.join(' ')}`);
-    await killAtSteps(trial, scale.pick(4, 50), wires);
-    await Promise.all(ends.map((end) => end()));
-    await until('a process', () => services.web?.isRunning === true);
-    await trial.settle();
-    await judge(trial, senders);
-    for (const process of [services.web, services.engines[0]]) if (process) await services.stop(process);
-    await Promise.all([wires.web.close(), wires.engine.close()]);
-    await services.startWeb();
-    await services.startEngine();
+    return withKillsAtSteps(trial, (killAtSteps) => sendAndKill(trial, killAtSteps));
   },
 };
+
+async function sendAndKill(trial: Trial, killAtSteps: (kills: number) => Promise<void>): Promise<void> {
+  const { services, scale } = trial;
+  await trial.receiver('receiver', () => ok);
+  const targets = await makeHooks(trial, 1, Array<string>(shops).fill('orders'));
+  const [noise] = await makeHooks(trial, await addAccount(trial), ['flood']);
+  const senders = targets.map((target, index) => new HookSender(services, `shop ${index}`, target));
+  for (const sender of senders) trial.follow(sender);
+  const ends = senders.map((sender) => sender.keepSending({ pauseMs, forgeEvery: scale.pick(10, forgeEvery) }));
+  const answers = noise ? await flood(trial, noise) : new Map<number, number>();
+  trial.check(
+    (answers.get(202) ?? 0) >= perMinute && (answers.get(429) ?? 0) > 0 && answers.size === 2,
+    `the flood was answered ${JSON.stringify([...answers])}`,
+  );
+  const refused = senders.flatMap((sender) => [...sender.refused.keys()]);
+  trial.check(refused.length === 0, `beside a flood, requests of another account were answered ${refused.join(' ')}`);
+  await killAtSteps(scale.pick(4, 50));
+  await Promise.all(ends.map((end) => end()));
+  await until('a process', () => services.web?.isRunning === true);
+  await trial.settle();
+  await judge(trial, senders);
+}

@@ -1,3 +1,4 @@
+import { automations } from './automations.ts';
 import { killedChannel } from './channels.ts';
 import { clients } from './clients.ts';
 import { clocks } from './clocks.ts';
@@ -23,9 +24,10 @@ const all = [
   engineOff,
   killedChannel,
   hooks,
+  automations,
 ];
 
-/** Every fault, F1 to F23, all at once, and none for long. */
+/** Every fault, F1 to F24, all at once, and none for long. */
 export const faults: readonly (Fault | DatabaseFault)[] = [
   ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
   everything,

@@ -109,11 +109,11 @@ export class Producer {
     );
   }
 
-  /** Writes until the returned function is called, which waits for the last answers. */
-  keepWriting(): () => Promise<void> {
+  /** Writes until the returned function is called, which waits for the last answers; with pauses between a conversation's messages. */
+  keepWriting(pauseMs = 0): () => Promise<void> {
     const ending = new AbortController();
     const writing = this.#conversations.map((conversation) =>
-      this.#writeIn(conversation, () => !ending.signal.aborted),
+      this.#writeIn(conversation, () => !ending.signal.aborted, pauseMs),
     );
     return async () => {
       ending.abort();
@@ -137,7 +137,10 @@ export class Producer {
     return write;
   }
 
-  async #writeIn(conversation: number, goesOn: () => boolean): Promise<void> {
-    while (goesOn()) await this.writeOne(conversation);
+  async #writeIn(conversation: number, goesOn: () => boolean, pauseMs = 0): Promise<void> {
+    while (goesOn()) {
+      await this.writeOne(conversation);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
   }
 }
