@@ -135,7 +135,7 @@ export class BotRunner {
       if (stop !== null) return dropEffects(tx, conversation, { run, note: stop });
       const superseded = isSuperseded(conversation, run);
       keepGoodRun(tx, recordOf(run, superseded ? 'superseded' : result.outcome));
-      if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
+      if (run.health !== undefined) keepHealth(tx, bot.id, run.health);
       return {
         verdict: {
           state: 'delivered',

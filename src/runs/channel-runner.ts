@@ -201,8 +201,8 @@ function isFinal(end: Exclude<SendEnd, GoodEnd>): boolean {
   return end.type === 'refused' || (end.type === 'failed' && answeredWrongly.has(end.outcome));
 }
 
-// A message that one customer's chat refuses says nothing of the channel.
+// A message that one customer's chat refuses says nothing of the channel, and neither does a full queue of the service.
 function keepHealthAfter(tx: Transaction, { bot }: Pick<Run, 'bot'>, end: SendEnd): void {
-  const health = end.type === 'failed' ? end.reason : isGood(end) ? null : undefined;
-  if (health !== undefined && health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, health);
+  if (isGood(end)) keepHealth(tx, bot.id, null);
+  if (end.type === 'failed' && isBlamed(end.outcome)) keepHealth(tx, bot.id, end.reason);
 }

@@ -123,7 +123,7 @@ export class FreeRunner {
     const { input, bot, found, result, writes } = run;
     return this.#commit(run, settle, authorOf(found, input.event.depth), async (tx) => {
       keepGoodRun(tx, recordOf(run, result.outcome));
-      if (run.health !== undefined && run.health !== (bot.healthError ?? null)) keepHealth(tx, bot.id, run.health);
+      if (run.health !== undefined) keepHealth(tx, bot.id, run.health);
       const [inboxId] = found.part === 'channel' ? (found.inboxIds ?? []) : [];
       const isLastForReceipts = afterRun('unavailable', input.failures) !== 'retry';
       const received = { files, incoming, isLastForReceipts };

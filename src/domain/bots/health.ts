@@ -9,8 +9,8 @@ const statement = prepared(`UPDATE agent_bots SET health_error = $2::text,
   WHERE id = $1 AND account_id IS NOT NULL AND health_error IS DISTINCT FROM $2::text`);
 
 /**
- * Stores with the commit why a bot cannot answer as it is meant to; null when it can. Of a system bot nothing is stored: each
- * account has a model and articles of its own.
+ * Stores with the commit why a bot cannot answer as it is meant to; null when it can. It is compared in the database: other runs may
+ * have ended meanwhile. Of a system bot nothing is stored: each account has a model and articles of its own.
  */
 export function keepHealth(tx: Transaction, botId: number, error: string | null): void {
   tx.atCommit({ text: statement, parameters: [botId, storableTextOrNull(error, maxErrorChars), tx.now] });

@@ -19,8 +19,6 @@ export interface BotToRun {
   hasServer?: boolean;
   /** The tokens of models that it may use on a day in an account; absent for any number. */
   tokensPerDay?: number | null;
-  /** Why it could not answer lately as it is meant to; absent when it could. */
-  healthError?: string | null;
 }
 
 /** Returns what the runs of a bot need of its record. */
@@ -51,7 +49,6 @@ export interface BotRow {
   run_bot_is_system: boolean;
   run_bot_has_server: boolean;
   run_bot_tokens_per_day: number | null;
-  run_bot_health_error: string | null;
 }
 
 /** A conversation and the bot that is to run in it, which may serve it no more. */
@@ -63,7 +60,7 @@ export interface FoundWithBot extends Presumed {
 export const botToRunColumns = `p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
   p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
   p.account_id IS NULL AS run_bot_is_system, p.outgoing_url IS NOT NULL AS run_bot_has_server,
-  p.tokens_per_day AS run_bot_tokens_per_day, p.health_error AS run_bot_health_error`;
+  p.tokens_per_day AS run_bot_tokens_per_day`;
 
 /**
  * SQL of a JSON value for `toFound`: the conversation of the event `e` of a delivery `d` to the bot `p`. Null when the bot is
@@ -96,6 +93,5 @@ export function toBotToRun(row: BotRow): BotToRun {
     isSystem: row.run_bot_is_system,
     hasServer: row.run_bot_has_server,
     tokensPerDay: row.run_bot_tokens_per_day,
-    healthError: row.run_bot_health_error,
   };
 }

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Config } from '../../src/config.ts';
+import { TestApp } from '../support/app.ts';
+import { send } from '../support/hook-senders.ts';
+import { writePackage } from '../support/packages.ts';
+import { Receiver } from '../support/receiver.ts';
+
+/** A message as agents see it. */
+interface Shown {
+  id: number;
+  content: string;
+  status: string;
+  external_error: string | null;
+}
+
+interface ConnectedInbox {
+  id: number;
+  hook_url: string;
+}
+
+const code = (sends: Readonly<Record<string, string>>): string => `
+  import { defineChannel } from 'switchboard/bot';
+  export default defineChannel({
+    received(ctx, request) {
+      const { id, from } = request.json;
+      ctx.channel.incoming({ source_id: from, external_id: id, content: 'Hello' });
+    },
+    async send(ctx, message) {
+      switch (message.content.split(' ')[0]) {
+        ${Object.entries(sends)
+          .map(([word, body]) => `case '${word}': { ${body} }`)
+          .join('\n')}
+      }
+      const answer = await ctx.fetch(ctx.config.api_url, {
+        method: 'POST', body: { to: message.source_id, text: message.content },
+      });
+      if (answer.status !== 200) throw new Error('The pager answered ' + answer.status);
+      return { external_id: answer.json().id };
+    },
+  });`;
+
+/** Answers as a pager that takes a message. */
+export const take: Parameters<Receiver['answerWith']>[0] = ({ body }, response) =>
+  void response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ id: `${String(body['to'])}:${String(body['text'])}` }));
+
+/**
+ * A service with an inbox of a channel plugin, whose other system is `receiver`. `sends` are bodies of `send`, by the first word of
+ * the message; other messages go to the receiver.
+ */
+export class Pager {
+  readonly app: TestApp;
+  readonly receiver: Receiver;
+  readonly #root: string;
+  readonly #inbox: ConnectedInbox;
+  #ids = 0;
+
+  private constructor(app: TestApp, made: { receiver: Receiver; root: string; inbox: ConnectedInbox }) {
+    this.app = app;
+    this.receiver = made.receiver;
+    this.#root = made.root;
+    this.#inbox = made.inbox;
+  }
+
+  static async open(
+    sends: Readonly<Record<string, string>>,
+    { config = {}, limits = {} }: { config?: Partial<Config>; limits?: object } = {},
+  ): Promise<Pager> {
+    const root = mkdtempSync(join(tmpdir(), 'switchboard-pager-'));
+    const url = { title: 'API URL', type: 'string', format: 'uri', default: 'https://pager.example', 'x-host': true };
+    const manifest = {
+      id: 'pager',
+      kind: 'channel',
+      events: [],
+      limits,
+      hooks: { messages: { verify: 'none' } },
+      permissions: {
+        hooks: true,
+        network: { hosts: ['$api_url'], methods: ['POST'], reasoning: 'Sends messages to the pager.' },
+      },
+      config: { type: 'object', additionalProperties: false, properties: { api_url: url } },
+    };
+    writePackage(join(root, 'plugins', 'pager'), manifest, code(sends));
+    const receiver = await Receiver.start();
+    receiver.answerWith(take);
+    const app = await TestApp.start({ pluginRoot: root, config });
+    const channel = { type: 'plugin', plugin_id: 'pager', config: { api_url: receiver.url } };
+    const { status, body } = await app.post('inboxes', { name: 'Pager', channel });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    return new Pager(app, { receiver, root, inbox: body });
+  }
+
+  async close(): Promise<void> {
+    await this.app.stop();
+    await this.receiver.close();
+    rmSync(this.#root, { recursive: true });
+  }
+
+  /** Has a customer write. Returns the conversation. */
+  async begin(customer: string): Promise<number> {
+    this.#ids += 1;
+    const request = JSON.stringify({ id: `in-${this.#ids}`, from: customer });
+    expect((await send(this.#inbox.hook_url, request)).status).to.equal(202);
+    return this.app.eventually(async () => {
+      const [found] = await this.app.query<{ id: number }>(
+        'SELECT id FROM conversations WHERE inbox_id = $1 AND source_id = $2',
+        [this.#inbox.id, customer],
+      );
+      return found?.id;
+    });
+  }
+
+  async say(conversation: number, content: string): Promise<Shown> {
+    const message = { content, message_type: 'outgoing' };
+    const { status, body } = await this.app.post(`conversations/${conversation}/messages`, message);
+    expect(status, JSON.stringify(body)).to.equal(201);
+    return body;
+  }
+
+  async messages(conversation: number): Promise<Shown[]> {
+    return (await this.app.get(`conversations/${conversation}/messages`)).body.payload;
+  }
+
+  /** Waits until a message has the status. */
+  settled(conversation: number, id: number, status: string): Promise<Shown> {
+    return this.app.eventually(async () =>
+      (await this.messages(conversation)).find((message) => message.id === id && message.status === status),
+    );
+  }
+
+  /** Outcomes of the runs that have sent messages of a conversation, in order. */
+  async outcomes(conversation: number): Promise<string[]> {
+    const { payload } = (await this.app.get(`runs?conversation_id=${conversation}`)).body;
+    return payload.map(({ outcome }: { outcome: string }) => outcome).toReversed();
+  }
+
+  async health(): Promise<{ state: string; last_error: string | null; since: number | null }> {
+    return (await this.app.get(`inboxes/${this.#inbox.id}`)).body.channel.health;
+  }
+
+  /** Saves the settings of the inbox as they are, which ends a quarantine. */
+  async save(): Promise<void> {
+    const channel = { config: { api_url: this.receiver.url } };
+    const { status, body } = await this.app.patch(`inboxes/${this.#inbox.id}`, { channel });
+    expect(status, JSON.stringify(body)).to.equal(200);
+  }
+
+  /** Texts that the other system has got, in order. */
+  get texts(): unknown[] {
+    return this.receiver.received.map(({ body }) => body['text']);
+  }
+}
