@@ -31,7 +31,7 @@ export default defineChannel<Config>({
     if (!status) return ctx.log.info(`This ${json.RecordType} changes nothing`);
     const { message, sentTo, ...change } = status;
     const known = { external_id: `postmark:${json.MessageID ?? request.id}`, message_id: message, ...change };
-    return sentTo ? takeBounce(ctx, known, sentTo) : changeStatus(ctx, known);
+    return takeStatus(ctx, known, sentTo);
   },
 
   async send(ctx, message) {
@@ -68,8 +68,7 @@ function whyUnsent(ctx: Ctx, error: unknown): Error {
 function takeSes(ctx: Ctx, envelope: SnsEnvelope | null): void | Promise<void> {
   const found = readSes(envelope, ctx.config.address);
   if ('mail' in found) return takeMail(ctx, found.mail, found.id);
-  if ('status' in found)
-    return found.sentTo ? takeBounce(ctx, found.status, found.sentTo) : changeStatus(ctx, found.status);
+  if ('status' in found) return takeStatus(ctx, found.status, found.sentTo);
   ctx.log.info(found.why);
 }
 
@@ -135,27 +134,25 @@ function noteAddress(
   });
 }
 
-type StatusChange = Parameters<Ctx['channel']['status']>[0];
-
-function changeStatus(ctx: Ctx, { reason, ...change }: StatusChange): void {
-  ctx.channel.status({ ...change, ...(reason === undefined ? {} : { reason: cut(reason, maxReason) }) });
-}
-
 function takeReport(ctx: Ctx, mail: Mail): void | Promise<void> {
   const bounce = readReport(mail, ctx.config.address);
   if (bounce) {
     const { id, reason, recipients } = bounce;
-    return takeBounce(ctx, { external_id: id, status: 'failed', reason }, recipients);
+    return takeStatus(ctx, { external_id: id, status: 'failed', reason }, recipients);
   }
   ctx.log.info(
     `A report of another mail, or of a delay, changes nothing: ${headerOf(mail, 'message-id').slice(0, 200)}`,
   );
 }
 
+type StatusChange = Parameters<Ctx['channel']['status']>[0];
+
 // An id alone proves nothing: whoever has got a mail of the conversation knows it.
-async function takeBounce(ctx: Ctx, change: StatusChange, recipients: readonly string[]): Promise<void> {
-  if (await wasSentTo(ctx, change.external_id, recipients)) return changeStatus(ctx, change);
-  ctx.log.info(`A bounce names no recipient of the mail, and changes nothing: ${change.external_id}`);
+async function takeStatus(ctx: Ctx, change: StatusChange, sentTo: readonly string[]): Promise<void> {
+  const { reason, ...rest } = change;
+  if (await wasSentTo(ctx, change.external_id, sentTo))
+    return ctx.channel.status({ ...rest, ...(reason === undefined ? {} : { reason: cut(reason, maxReason) }) });
+  ctx.log.info(`A notice names no recipient of the mail, and changes nothing: ${change.external_id}`);
 }
 
 async function wasSentTo(ctx: Ctx, id: string, recipients: readonly string[]): Promise<boolean> {

@@ -14,6 +14,8 @@ export interface PostmarkRequest {
   Type?: string;
   /** The recipient of a mail that came back. */
   Email?: string;
+  /** The recipient of a mail that arrived. */
+  Recipient?: string;
   Description?: string;
   Details?: string;
   Metadata?: Record<string, string>;
@@ -41,8 +43,8 @@ export interface PostmarkStatus {
   external_id?: string;
   status: 'delivered' | 'failed';
   reason?: string;
-  /** Whom a bounce names as its recipients. */
-  sentTo?: readonly string[];
+  /** Recipients that Postmark names. */
+  sentTo: readonly string[];
 }
 
 /** Returns the metadata of the mail of a message, which Postmark repeats in its reports. */
@@ -76,12 +78,15 @@ export function readPostmarkStatus(request: PostmarkRequest, address: string): P
   const { RecordType: record, Type: type = '', Description: description = '', Details: details = '' } = request;
   const about = mailIn(request.Metadata ?? {}, address);
   if (!about) return null;
-  if (record === 'Delivery') return { ...about, status: 'delivered' };
+  if (record === 'Delivery') return { ...about, status: 'delivered', sentTo: recipientIn(request.Recipient) };
   if (record !== 'Bounce' || harmless.has(type)) return null;
-  const reason = [description, details].filter(Boolean).join(' ');
-  const recipient = addressIn(request.Email ?? '');
-  const sentTo = recipient === null ? [] : [recipient];
-  return { ...about, status: 'failed', reason: reason || `Postmark reports a bounce of the type ${type}`, sentTo };
+  const reason = [description, details].filter(Boolean).join(' ') || `Postmark reports a bounce of the type ${type}`;
+  return { ...about, status: 'failed', reason, sentTo: recipientIn(request.Email) };
+}
+
+function recipientIn(text: unknown): string[] {
+  const recipient = addressIn(String(text));
+  return recipient === null ? [] : [recipient];
 }
 
 // A report may come before the message is known by its id: the id comes with it.

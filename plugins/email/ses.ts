@@ -28,11 +28,12 @@ interface Notification {
   mail?: { messageId?: string; headers?: { name: string; value: string }[]; commonHeaders?: { messageId?: string } };
   content?: string;
   bounce?: { bounceType?: string; bouncedRecipients?: SesRecipient[] };
+  delivery?: { recipients?: string[] };
 }
 
 type Status = { external_id: string; status: 'delivered' | 'failed'; reason?: string };
-/** `sentTo`: whom a bounce names as its recipients. */
-type Found = { mail: Mail; id: string } | { status: Status; sentTo?: readonly string[] } | { why: string };
+/** `sentTo`: recipients that Amazon names. */
+type Found = { mail: Mail; id: string } | { status: Status; sentTo: readonly string[] } | { why: string };
 
 /** Returns the mail, or what became of one of ours, that a notification brings; `why` where it brings neither. */
 export function readSes(envelope: SnsEnvelope | null, address: string): Found {
@@ -41,11 +42,14 @@ export function readSes(envelope: SnsEnvelope | null, address: string): Found {
   if (type === 'Received') return readReceived(notification, envelope?.MessageId ?? '');
   const id = returnedId([headerText(notification)], address);
   if (id === undefined) return { why: `A notification of the kind ${type} is about no mail of the inbox` };
-  if (type === 'Delivery') return { status: { external_id: id, status: 'delivered' } };
+  if (type === 'Delivery') {
+    const sentTo = addressesIn(listOf(notification.delivery?.recipients));
+    return { status: { external_id: id, status: 'delivered' }, sentTo };
+  }
   if (type !== 'Bounce' || notification.bounce?.bounceType === 'Transient')
     return { why: `A notification of the kind ${type} changes nothing` };
-  const recipients = recipientsOf(notification);
-  const sentTo = recipients.flatMap(({ emailAddress }) => addressIn(String(emailAddress)) ?? []);
+  const recipients = listOf(notification.bounce?.bouncedRecipients);
+  const sentTo = addressesIn(recipients.map(({ emailAddress }) => emailAddress));
   return { status: { external_id: id, status: 'failed', reason: reasonOf(recipients) }, sentTo };
 }
 
@@ -66,9 +70,12 @@ function headerText({ mail = {} }: Notification): string {
   ].join('\n');
 }
 
-function recipientsOf({ bounce }: Notification): readonly SesRecipient[] {
-  const recipients = bounce?.bouncedRecipients;
-  return Array.isArray(recipients) ? recipients.slice(0, 20) : [];
+function listOf<T>(value: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(value) ? value.slice(0, 20) : [];
+}
+
+function addressesIn(texts: readonly unknown[]): string[] {
+  return texts.flatMap((text) => addressIn(String(text)) ?? []);
 }
 
 function reasonOf([recipient]: readonly SesRecipient[]): string {

@@ -150,33 +150,36 @@ describe('the channel email with mail that is out of the ordinary', function () 
     // As it was before the answer of the channel was stored.
     await app.query(`DELETE FROM channel_messages WHERE external_id = $1`, [id]);
     await app.query(`UPDATE messages SET status = 'pending', source_id = NULL WHERE id = $1`, [said.id]);
-    await post({ RecordType: 'Delivery', MessageID: 'of-postmark', Metadata: Object.fromEntries(metadata) });
+    const notice = { RecordType: 'Delivery', MessageID: 'of-postmark', Metadata: Object.fromEntries(metadata) };
+    await post({ ...notice, Recipient: 'Hal@example.org' });
     expect((await settled(conversation, said.id, 'delivered')).source_id).to.equal(id);
     await write('hal@example.org', { TextBody: 'Thank you' }, { 'Message-ID': '<b@hal>', 'In-Reply-To': id! });
     expect((await counted(conversation, 3)).at(-1)!.content).to.equal('Thank you');
   });
 
-  it('knows a message by the metadata of Postmark, and fails it if the bounce names its recipient', async () => {
+  it('knows a message by the metadata of Postmark, and changes it if the notice names its recipient', async () => {
     await write('ida@example.org');
     const conversation = await conversationOf('ida@example.org');
-    const first = await say(conversation, 'Hello?');
-    await settled(conversation, first.id, 'sent');
-    const delivery = { RecordType: 'Delivery', MessageID: 'of-ida' };
-    await post({ ...delivery, Metadata: { 'switchboard-message': String(first.id) } });
-    await settled(conversation, first.id, 'delivered');
     const said = await say(conversation, 'Again?');
     await settled(conversation, said.id, 'sent');
     const [, hash] = /^X-PM-Metadata-switchboard-hash: (\S+)$/im.exec(sentTo('ida@example.org').at(-1)!.message)!;
     const Metadata = { 'switchboard-message': String(said.id), 'switchboard-hash': hash };
     const bounce = { RecordType: 'Bounce', Type: 'HardBounce', Description: 'No mailbox.', Metadata };
+    const arrived = { RecordType: 'Delivery', Metadata };
     const runs = () => app.query(`SELECT FROM bot_runs WHERE outcome = 'ok'`);
     const { length } = await runs();
     await post({ ...bounce, ID: 41, MessageID: 'one' });
     await post({ ...bounce, ID: 42, MessageID: 'two', Email: 'eve@evil.example' });
-    await app.eventually(async () => (await runs()).length === length + 2);
+    const sentToIda = { ...arrived, Recipient: 'ida@example.org' };
+    await post({ ...arrived, MessageID: 'three' });
+    await post({ ...arrived, MessageID: 'four', Recipient: 'eve@evil.example' });
+    await post({ ...sentToIda, MessageID: 'five', Metadata: { 'switchboard-message': String(said.id) } });
+    await app.eventually(async () => (await runs()).length === length + 5);
     await settled(conversation, said.id, 'sent');
-    await post({ ...bounce, ID: 43, MessageID: 'three', Email: 'ida@example.org' });
+    await post({ ...bounce, ID: 43, MessageID: 'six', Email: 'ida@example.org' });
     expect((await settled(conversation, said.id, 'failed')).external_error).to.equal('No mailbox.');
+    await post({ ...sentToIda, MessageID: 'seven' });
+    await settled(conversation, said.id, 'delivered');
   });
 
   it('fails the mail that a report returns', async () => {

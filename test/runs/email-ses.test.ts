@@ -147,13 +147,19 @@ describe('the channel email with Amazon SES', function () {
       const fields = { bounceType: 'Permanent', bouncedRecipients };
       return post(amazon.notification({ notificationType: 'Bounce', bounce: fields, mail: about }));
     };
-    // The id of a mail alone does not fail it: others know it.
+    const arrived = (recipients?: string[]) =>
+      post(amazon.notification({ notificationType: 'Delivery', delivery: { recipients }, mail: about }));
+    // The id of a mail alone changes nothing: others know it.
     await bounce();
     await bounce('eve@evil.example');
+    await arrived();
+    await arrived(['eve@evil.example']);
     await hasHandled();
     await settled(conversation, said.id, 'sent');
     await bounce('Juergen@example.org');
     expect((await settled(conversation, said.id, 'failed')).external_error).to.equal('smtp; 550 gone (5.1.1)');
+    await arrived(['eve@evil.example', 'juergen@example.org']);
+    await settled(conversation, said.id, 'delivered');
     await post(amazon.received('no mail at all'));
     await post(amazon.notification({ notificationType: 'Received', receipt: {}, mail: {} }));
     await hasHandled();

@@ -13,6 +13,7 @@ interface Shown {
   id: number;
   content: string;
   status: string;
+  source_id: string | null;
   external_error: string | null;
 }
 
@@ -25,7 +26,8 @@ const code = (sends: Readonly<Record<string, string>>): string => `
   import { defineChannel } from 'switchboard/bot';
   export default defineChannel({
     received(ctx, request) {
-      const { id, from } = request.json;
+      const { id, from, receipt } = request.json;
+      if (receipt) return ctx.channel.status(receipt);
       ctx.channel.incoming({ source_id: from, external_id: id, content: 'Hello' });
     },
     async send(ctx, message) {
@@ -103,8 +105,7 @@ export class Pager {
   /** Has a customer write. Returns the conversation. */
   async begin(customer: string): Promise<number> {
     this.#ids += 1;
-    const request = JSON.stringify({ id: `in-${this.#ids}`, from: customer });
-    expect((await send(this.#inbox.hook_url, request)).status).to.equal(202);
+    await this.#request({ id: `in-${this.#ids}`, from: customer });
     return this.app.eventually(async () => {
       const [found] = await this.app.query<{ id: number }>(
         'SELECT id FROM conversations WHERE inbox_id = $1 AND source_id = $2',
@@ -112,6 +113,15 @@ export class Pager {
       );
       return found?.id;
     });
+  }
+
+  /** Has the other system tell what became of a message. */
+  tell(receipt: { external_id: string; message_id: number; status: string }): Promise<void> {
+    return this.#request({ receipt });
+  }
+
+  async #request(fields: object): Promise<void> {
+    expect((await send(this.#inbox.hook_url, JSON.stringify(fields))).status).to.equal(202);
   }
 
   async say(conversation: number, content: string): Promise<Shown> {

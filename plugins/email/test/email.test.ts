@@ -109,6 +109,7 @@ test('reads mails and bounces of Postmark', () => {
   assert.deepEqual(readPostmarkStatus({ RecordType: 'Delivery', ...about }, address), {
     message: 7,
     status: 'delivered',
+    sentTo: [],
   });
   assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'AutoResponder', ...about }, address), null);
   assert.equal(readPostmarkStatus({ RecordType: 'Bounce', Type: 'HardBounce' }, address), null);

@@ -85,8 +85,15 @@ test('finds the mail that a report returns, not one before it in the thread', ()
     { name: 'References', value: `${earlier} ${late}` },
     { name: 'Message-ID', value: late },
   ];
-  const Message = JSON.stringify({ notificationType: 'Delivery', mail: { headers } });
-  assert.deepEqual(readSes({ Message }, address), { status: { external_id: late, status: 'delivered' } });
+  const arrived = (recipients?: unknown) =>
+    readSes(
+      { Message: JSON.stringify({ notificationType: 'Delivery', mail: { headers }, delivery: { recipients } }) },
+      address,
+    );
+  const status = { external_id: late, status: 'delivered' };
+  assert.deepEqual(arrived(['Ada <Ada@example.org>', 7]), { status, sentTo: ['ada@example.org'] });
+  assert.deepEqual(arrived('ada@example.org'), { status, sentTo: [] });
+  assert.deepEqual(arrived(), { status, sentTo: [] });
 });
 
 test('lets no stranger divert answers', () => {
@@ -111,10 +118,11 @@ test('reports of Postmark bring the id of the mail', () => {
   ]);
   const Metadata = Object.fromEntries(fields) as Record<string, string>;
   assert.equal(Metadata['switchboard-hash'], ownHash(late));
-  assert.deepEqual(readPostmarkStatus({ RecordType: 'Delivery', Metadata }, address), {
+  assert.deepEqual(readPostmarkStatus({ RecordType: 'Delivery', Metadata, Recipient: 'Ada@example.org' }, address), {
     message: 7,
     external_id: late,
     status: 'delivered',
+    sentTo: ['ada@example.org'],
   });
   const capitals = { 'Switchboard-Message': '7', 'Switchboard-Hash': ownHash(late) };
   assert.equal(readPostmarkStatus({ RecordType: 'Delivery', Metadata: capitals }, address)?.external_id, late);
