@@ -5,6 +5,8 @@ import { addServiceCommand } from './add-command.ts';
 import type { ListenOptions } from './listen.ts';
 import { OperatorError } from '../lib/operator-error.ts';
 import { printable } from '../lib/text/printable.ts';
+import type { BackupOptions } from './database/backup.ts';
+import type { RestoreOptions } from './database/restore.ts';
 import { addArticleCommands } from './article-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
 import { addEvalCommands } from './eval-commands.ts';
@@ -24,21 +26,8 @@ export function createProgram(): Command {
     .hook('preAction', readEnvironmentFile)
     .showHelpAfterError('(switchboard --help lists all commands)');
   addStart(program);
-  program
-    .command('migrate')
-    .description('apply the missing migrations to the database')
-    .action(async () => (await import('./database/migrate.ts')).migrateDatabase());
-  program
-    .command('seed')
-    .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
-    .action(async () => (await import('./database/seed.ts')).seedDatabase());
-  program
-    .command('neutralize')
-    .description(
-      'make a copy of an installation harmless: pause all webhooks and servers of bots, replace their secrets, then send',
-    )
-    .option('--yes', 'do not ask')
-    .action(async (options: { yes?: boolean }) => (await import('./database/neutralize.ts')).neutralizeCopy(options));
+  addDatabaseCommands(program);
+  addBackups(program);
   addWaysIn(program);
   program
     .command('verify')
@@ -89,6 +78,46 @@ function addStart(program: Command): void {
     .command('prepare')
     .description('make in advance what starts need, as npm ci does: pages, plugins, the template of databases')
     .action(async () => (await import('./prepare.ts')).prepare());
+}
+
+function addDatabaseCommands(program: Command): void {
+  program
+    .command('migrate')
+    .description('apply the missing migrations to the database')
+    .action(async () => (await import('./database/migrate.ts')).migrateDatabase());
+  program
+    .command('seed')
+    .description('set up an empty database with a first administrator and, with DEMO, demonstration data')
+    .action(async () => (await import('./database/seed.ts')).seedDatabase());
+  program
+    .command('neutralize')
+    .description(
+      'make a copy of an installation harmless: pause all webhooks and servers of bots, replace their secrets, then send',
+    )
+    .option('--yes', 'do not ask')
+    .action(async (options: { yes?: boolean }) => (await import('./database/neutralize.ts')).neutralizeCopy(options));
+}
+
+function addBackups(program: Command): void {
+  program
+    .command('backup')
+    .argument('<file>', 'a file that does not exist yet')
+    .description('write the database as it is at one moment, files included, into a file; the service may be running')
+    .option('--with-key', 'put SECRET_KEY into the backup, sealed with a passphrase')
+    .option('--passphrase-file <file>', 'a file with the passphrase, at least 16 characters')
+    .action(async (file: string, options: BackupOptions) =>
+      (await import('./database/backup.ts')).backUpDatabase(file, options),
+    );
+  program
+    .command('restore')
+    .argument('<file>', 'a file that `backup` has written')
+    .description('make a DATA_DIR from a backup; what is started there is a copy, which sends nothing until --adopt')
+    .requiredOption('--data-dir <folder>', 'an empty folder, or one that does not exist yet')
+    .option('--passphrase-file <file>', 'a file with the passphrase of the key in the backup')
+    .option('--no-key', 'leave the key in the backup')
+    .action(async (file: string, options: RestoreOptions) =>
+      (await import('./database/restore.ts')).restoreDatabase(file, options),
+    );
 }
 
 function addWaysIn(program: Command): void {

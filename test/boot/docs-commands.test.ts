@@ -34,6 +34,8 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
     ['export CHATWOOT_TOKEN', 'test/cli/import-chatwoot.test.ts imports from a stand-in of Chatwoot'],
   ],
   'docs/operating.md': [
+    ['npx switchboard restore', 'test/boot/backups.test.ts restores, verifies and starts so'],
+    ['DATA_DIR=restored npx switchboard start --adopt', 'test/boot/backups.test.ts adopts so'],
     ['pg_dump', "needs PostgreSQL's client programs, which not every machine has"],
     ['PORT=3000', 'needs an engine of Docker; test/compose.test.ts checks the file'],
   ],

@@ -44,7 +44,7 @@ interface SentFiles {
 
 /** Posts a form with files; a path without a leading slash is relative to account 1. */
 export async function sendFiles(
-  app: TestApp,
+  app: Pick<TestApp, 'url'>,
   path: string,
   fields: Readonly<Record<string, string>>,
   { files, headers = {}, list = 'attachments[]' }: SentFiles,
@@ -57,7 +57,7 @@ export async function sendFiles(
 
 /** Posts a body as it is. */
 export async function sendForm(
-  app: TestApp,
+  app: Pick<TestApp, 'url'>,
   path: string,
   { body, headers }: { body: FormData | Buffer<ArrayBuffer>; headers: Readonly<Record<string, string>> },
 ): Promise<Answer> {

@@ -8,7 +8,7 @@ export type Floors = readonly (readonly string[])[];
 export const houseFloors: Floors = [
   ['lib', 'errors.ts', 'metrics', 'archives'],
   ['fault-sentences.ts', 'outbound', 'postgres', 'jobs'],
-  ['config.ts', 'schemas.ts', 'models', 'objects', 'deliveries'],
+  ['config.ts', 'schemas.ts', 'models', 'objects', 'deliveries', 'backups'],
   ['records', 'sandbox'],
   ['events', 'packages'],
   ['domain', 'site'],

@@ -21,7 +21,10 @@ export interface Ending {
 }
 
 export interface ServiceOptions {
-  databaseUrl: string;
+  /** Without it, the service has its embedded database. */
+  databaseUrl?: string;
+  /** DATA_DIR, where it outlives the service. */
+  dataDir?: string;
   /** Environment variables in addition to those of every test service. */
   env?: Record<string, string>;
   /** More arguments of `start`. */
@@ -67,7 +70,10 @@ export class ServiceProcess {
   readonly #child: ChildProcess;
   readonly #folder: string;
 
-  private constructor(port: number, env: Record<string, string>, args: readonly string[]) {
+  private constructor(
+    port: number,
+    { dataDir, env = {}, args = [] }: Pick<ServiceOptions, 'dataDir' | 'env' | 'args'>,
+  ) {
     this.url = `http://127.0.0.1:${port}`;
     this.#folder = mkdtempSync(join(tmpdir(), 'switchboard-service-'));
     this.#child = spawn(process.execPath, [program, 'start', ...args], {
@@ -77,7 +83,7 @@ export class ServiceProcess {
         NODE_COMPILE_CACHE: compileCache,
         ...env,
         PORT: String(port),
-        DATA_DIR: join(this.#folder, 'data'),
+        DATA_DIR: dataDir ?? join(this.#folder, 'data'),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -95,10 +101,11 @@ export class ServiceProcess {
   }
 
   /** Starts it on a free port; rejects with its output when it exits before. */
-  static async start({ databaseUrl, env = {}, args = [], until = 'ready' }: ServiceOptions): Promise<ServiceProcess> {
-    const environment = {
-      DATABASE_URL: databaseUrl,
-      SECRET_KEY: 'a key that only the tests use, long enough',
+  static async start({ databaseUrl, env, until = 'ready', ...others }: ServiceOptions): Promise<ServiceProcess> {
+    const environment: Record<string, string> = {
+      ...(databaseUrl === undefined
+        ? { DEMO: 'false' }
+        : { DATABASE_URL: databaseUrl, SECRET_KEY: 'a key that only the tests use, long enough' }),
       BOOTSTRAP_ADMIN_TOKEN: adminToken,
       OUTBOUND_ALLOW_CIDRS: '127.0.0.1/32',
       RATE_LIMIT_PER_MINUTE: '0',
@@ -106,7 +113,7 @@ export class ServiceProcess {
       LOG_LEVEL: 'error',
       ...env,
     };
-    const service = new ServiceProcess(await freePort(), environment, args);
+    const service = new ServiceProcess(await freePort(), { ...others, env: environment });
     const isUp =
       until === 'alive'
         ? () =>

@@ -100,6 +100,11 @@ export async function adoptHome(sql: Sql, { publicUrl }: Pick<SendingSettings, '
   await sql(`SELECT pg_notify('${schemaChannel}', '')`);
 }
 
+/** True if the installation remembers where it lives, as it does from its first start on. */
+export async function hasHome(sql: Sql): Promise<boolean> {
+  return (await readHome(sql)) !== null;
+}
+
 interface HomeRow {
   system_identifier: string | null;
   database_oid: number | null;

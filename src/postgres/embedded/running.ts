@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { tryLock } from './file-lock.ts';
 import { serviceName } from './cluster.ts';
 import { clusterFolder } from './home.ts';
+import { refuseUnfinished } from './unfinished.ts';
 
 // Lines of postmaster.pid: process id, folder, start time, port, …
 const portLine = 3;
@@ -14,10 +15,11 @@ export function hasDatabase(dataDir: string): boolean {
 
 /**
  * The URL of the database that a running service has started on this DATA_DIR; null if none is running. The URL
- * contains the password, so it is a secret.
+ * contains the password, so it is a secret. Throws EmbeddedPostgresError for a folder whose restore has not completed.
  */
 export function runningPostgresUrl(dataDir: string): string | null {
   const folder = resolve(dataDir);
+  refuseUnfinished(folder);
   if (!isHeld(join(folder, 'lock'))) return null;
   const pointer = join(folder, 'postgres-home');
   const home = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(folder, 'postgres');

@@ -10,6 +10,7 @@ import { launchServer, type Log } from './server.ts';
 import { Supervisor } from './supervisor.ts';
 import { templateIn } from './template.ts';
 import { tryLock } from './file-lock.ts';
+import { refuseUnfinished } from './unfinished.ts';
 import { OperatorError } from '../../lib/operator-error.ts';
 import { createPrivateFolder, readOrCreateSecretFile } from '../../lib/secrets/secret-file.ts';
 import { systemRandom } from '../../lib/ports.ts';
@@ -28,6 +29,8 @@ export interface EmbeddedPostgresOptions {
   nativeFolder?: string;
   /** The folder with the template of new databases, see template.ts. */
   templates?: string;
+  /** Whether a restore starts it, which alone may use a folder before the restore has completed. */
+  restores?: boolean;
   log: Log;
 }
 
@@ -55,7 +58,9 @@ const lockRetryMs = 100;
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const ephemeral = options.ephemeral ?? options.dataDir === undefined;
-  const locked = ephemeral ? ephemeralHome() : await lastingHome(resolve(options.dataDir ?? '.data'));
+  const dataDir = resolve(options.dataDir ?? '.data');
+  if (!ephemeral && !options.restores) refuseUnfinished(dataDir);
+  const locked = ephemeral ? ephemeralHome() : await lastingHome(dataDir);
   try {
     return await startIn(locked, ephemeral, options);
   } catch (error) {
