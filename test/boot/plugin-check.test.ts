@@ -198,4 +198,30 @@ schedule(ctx) { const { order } = ctx.event.data as { order: number }; ctx.log.i
     expect([ok, errors]).to.deep.equal([true, []]);
     expect(warnings.join('\n')).to.include('schedule on a sample event: threw');
   });
+
+  it('of a channel that sends mail needs a setting with the address of each inbox', async () => {
+    const address = { type: 'string', maxLength: 254 };
+    const mailing = { hooks: true, mail: 'SMTP_URL' };
+    const problemsOf = async (fields: object, properties: object = { address }, required = ['address']) => {
+      const config = { type: 'object', additionalProperties: false, properties, required };
+      const channel = { kind: 'channel', events: [], hooks: { in: { verify: 'none' } }, permissions: mailing, config };
+      const { errors } = await check(makeBot('', { ...channel, ...fields }));
+      return errors.filter((error) => error.includes('identity'));
+    };
+    const identity = 'address';
+    expect(await problemsOf({})).to.deep.equal([
+      'plugin.json: `permissions.mail` needs `identity`: the name of a required text setting with the address that mail comes from',
+    ]);
+    expect(await problemsOf({ identity: 'SMTP_URL' })).to.have.length(1);
+    for (const [properties, required] of [
+      [{ address }, []],
+      [{ address: { type: 'number' } }, [identity]],
+      [{ address: { ...address, 'x-secret': true } }, [identity]],
+    ] as const)
+      expect(await problemsOf({ identity }, properties, [...required])).to.deep.equal([
+        'plugin.json: `permissions.mail` needs a required text setting as `identity`, with the address that mail comes from: `address` is none',
+      ]);
+    expect(await problemsOf({ identity })).to.deep.equal([]);
+    expect(await problemsOf({ permissions: { hooks: true } })).to.deep.equal([]);
+  });
 });

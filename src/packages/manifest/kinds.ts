@@ -56,11 +56,26 @@ const rules: Readonly<Record<Manifest['kind'], (manifest: Judged) => string[]>> 
     ...(Object.keys(hooks).length === 0 ? ['`hooks` of a channel names at least one: its messages come by them'] : []),
     ...permissions.conversation.map((action) => `\`permissions.conversation\`: ${action} is not for channels`),
     ...(permissions.forward ? ['`permissions.forward` is for bots: channels have no server'] : []),
-    ...(identity === null || isKnown(identity, { permissions, config })
-      ? []
-      : [`\`identity\` names neither a setting nor a secret of the plugin: \`${identity}\``]),
+    ...findIdentityProblems({ identity, permissions, config }),
   ],
 };
+
+function findIdentityProblems({ identity, permissions, config }: Pick<Judged, 'identity' | 'permissions' | 'config'>) {
+  if (identity !== null && !isKnown(identity, { permissions, config }))
+    return [`\`identity\` names neither a setting nor a secret of the plugin: \`${identity}\``];
+  if (permissions.mail === undefined || isAddressSetting(identity, config)) return [];
+  return [
+    identity === null
+      ? '`permissions.mail` needs `identity`: the name of a required text setting with the address that mail comes from'
+      : `\`permissions.mail\` needs a required text setting as \`identity\`, with the address that mail comes from: \`${identity}\` is none`,
+  ];
+}
+
+// Without a value, no mail could be sent: `from` must be the address.
+function isAddressSetting(identity: string | null, { properties = {}, required = [] }: Judged['config']): boolean {
+  const setting = identity !== null && Object.hasOwn(properties, identity) ? properties[identity] : undefined;
+  return setting?.type === 'string' && setting['x-secret'] !== true && required.includes(identity ?? '');
+}
 
 function isKnown(name: string, { permissions, config }: Pick<Judged, 'permissions' | 'config'>): boolean {
   return permissions.secrets.some((secret) => secret.name === name) || Object.hasOwn(config.properties ?? {}, name);
