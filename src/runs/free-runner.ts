@@ -1,4 +1,5 @@
 import { countFailedRun, type Quarantine } from '../domain/bots/quarantine.ts';
+import { repeatFailedCheck } from '../domain/channels/checks.ts';
 import { keepHealth } from '../domain/bots/health.ts';
 import { keepGoodRun, keepRun } from '../domain/bots/run-records.ts';
 import { writeStored } from '../domain/bots/storage.ts';
@@ -124,6 +125,7 @@ export class FreeRunner {
     return this.#commit(run, settle, authorOf(found, input.event.depth), async (tx) => {
       keepGoodRun(tx, recordOf(run, result.outcome));
       if (run.health !== undefined) keepHealth(tx, bot.id, run.health);
+      if (found.part === 'channel') repeatFailedCheck(tx, bot.id);
       const [inboxId] = found.part === 'channel' ? (found.inboxIds ?? []) : [];
       const isLastForReceipts = afterRun('unavailable', input.failures) !== 'retry';
       const received = { files, incoming, isLastForReceipts };

@@ -1,4 +1,6 @@
+import type { Transaction } from '../../events/transaction.ts';
 import type { Database } from '../../postgres/database.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { hashToken } from '../../lib/secrets/tokens.ts';
 import { storableTextOrNull } from '../../lib/text/storable.ts';
 import { botToRunColumns, toBotToRun, type BotRow, type BotToRun } from '../../records/bots/bot-to-run.ts';
@@ -28,6 +30,14 @@ export async function takeDueChecks({ sql, clock }: Database): Promise<DueCheck[
     [clock.now()],
   );
   return rows.map((row) => ({ account: { id: row.account_id, name: row.account_name }, bot: toBotToRun(row) }));
+}
+
+const repeatStatement = prepared(`UPDATE agent_bots SET checked_at = NULL
+  WHERE account_id = $1 AND id = $2 AND check_error IS NOT NULL AND checked_at IS NOT NULL`);
+
+/** Makes the check of a channel due, with the commit, if the last one found a problem: a request of the other system has arrived. */
+export function repeatFailedCheck(tx: Transaction, channelId: number): void {
+  tx.atCommit({ text: repeatStatement, parameters: [tx.account.id, channelId] });
 }
 
 /** Stores what a check of a channel has found; null when all is well. */
