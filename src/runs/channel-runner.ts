@@ -90,7 +90,7 @@ export class ChannelRunner {
       else keepRun(tx, { ...recordOf(run, outcomeOf(end), end.reason), handedOff: false });
       // However the run ended, what it had sent by then is not to be sent again.
       await this.#keepWrites(tx, run);
-      if (end.type === 'failed' && isFault(end, run)) quarantine = await countFailedRun(tx, bot.id, end.outcome);
+      if (end.type === 'failed' && isFault(end)) quarantine = await countFailedRun(tx, bot.id, end.outcome);
       if (message && end.type === 'sent') await markSent(tx, message, end.externalId);
       if (message && !isGood(end) && verdict.state === 'exhausted') await markFailed(tx, message, end.reason);
       keepHealthAfter(tx, run, end);
@@ -164,10 +164,9 @@ function orUnanswered(end: SendEnd): SendEnd {
   return isGood(end) ? end : { type: 'refused', reason: lostAnswer };
 }
 
-// An error of the handler is most often a failure of the other system, and a mail server may be slow: no fault of the code.
-function isFault({ outcome }: Extract<SendEnd, { type: 'failed' }>, { openMail }: Pick<Run, 'openMail'>): boolean {
-  if (outcome === 'threw' || (outcome === 'timeout' && openMail !== null)) return false;
-  return isBlamed(outcome);
+// An error of the handler is most often a failure of the other system, which may be slow, too: no fault of the code.
+function isFault({ outcome }: Extract<SendEnd, { type: 'failed' }>): boolean {
+  return outcome !== 'threw' && outcome !== 'deadline' && isBlamed(outcome);
 }
 
 function laterOf({ reason, seconds = 0, progress }: Extract<Action, { type: 'later' }>, attempt: number): SendEnd {

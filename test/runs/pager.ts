@@ -44,11 +44,31 @@ const code = (sends: Readonly<Record<string, string>>): string => `
     },
   });`;
 
+/** What a test has a channel be. */
+interface PagerOptions {
+  config?: Partial<Config>;
+  limits?: object;
+  /** It sends mail from the address, by the server. */
+  mail?: { address: string; server: string };
+}
+
 /** Answers as a pager that takes a message. */
 export const take: Parameters<Receiver['answerWith']>[0] = ({ body }, response) =>
   void response
     .writeHead(200, { 'content-type': 'application/json' })
     .end(JSON.stringify({ id: `${String(body['to'])}:${String(body['text'])}` }));
+
+function manifestOf(limits: object, mail: PagerOptions['mail']) {
+  const url = { title: 'API URL', type: 'string', format: 'uri', default: 'https://pager.example', 'x-host': true };
+  const address = { title: 'Address', type: 'string', maxLength: 254 };
+  const network = { hosts: ['$api_url'], methods: ['POST'], reasoning: 'Sends messages to the pager.' };
+  const permissions = { hooks: true, network, ...(mail ? { mail: 'SMTP_URL' } : {}) };
+  const properties = { api_url: url, ...(mail ? { address } : {}) };
+  const config = { type: 'object', additionalProperties: false, properties, required: mail ? ['address'] : [] };
+  const hooks = { messages: { verify: 'none' } };
+  const named = mail ? { identity: 'address' } : {};
+  return { id: 'pager', kind: 'channel', events: [], limits, hooks, permissions, config, ...named };
+}
 
 /**
  * A service with an inbox of a channel plugin, whose other system is `receiver`. `sends` are bodies of `send`, by the first word of
@@ -70,27 +90,16 @@ export class Pager {
 
   static async open(
     sends: Readonly<Record<string, string>>,
-    { config = {}, limits = {} }: { config?: Partial<Config>; limits?: object } = {},
+    { config = {}, limits = {}, mail }: PagerOptions = {},
   ): Promise<Pager> {
     const root = mkdtempSync(join(tmpdir(), 'switchboard-pager-'));
-    const url = { title: 'API URL', type: 'string', format: 'uri', default: 'https://pager.example', 'x-host': true };
-    const manifest = {
-      id: 'pager',
-      kind: 'channel',
-      events: [],
-      limits,
-      hooks: { messages: { verify: 'none' } },
-      permissions: {
-        hooks: true,
-        network: { hosts: ['$api_url'], methods: ['POST'], reasoning: 'Sends messages to the pager.' },
-      },
-      config: { type: 'object', additionalProperties: false, properties: { api_url: url } },
-    };
-    writePackage(join(root, 'plugins', 'pager'), manifest, code(sends));
+    writePackage(join(root, 'plugins', 'pager'), manifestOf(limits, mail), code(sends));
     const receiver = await Receiver.start();
     receiver.answerWith(take);
     const app = await TestApp.start({ pluginRoot: root, config });
-    const channel = { type: 'plugin', plugin_id: 'pager', config: { api_url: receiver.url } };
+    const settings = { api_url: receiver.url, ...(mail ? { address: mail.address } : {}) };
+    const secrets = mail ? { SMTP_URL: mail.server } : {};
+    const channel = { type: 'plugin', plugin_id: 'pager', config: settings, secrets };
     const { status, body } = await app.post('inboxes', { name: 'Pager', channel });
     expect(status, JSON.stringify(body)).to.equal(201);
     return new Pager(app, { receiver, root, inbox: body });
@@ -104,8 +113,7 @@ export class Pager {
 
   /** Has a customer write. Returns the conversation. */
   async begin(customer: string): Promise<number> {
-    this.#ids += 1;
-    await this.#request({ id: `in-${this.#ids}`, from: customer });
+    await this.write(customer);
     return this.app.eventually(async () => {
       const [found] = await this.app.query<{ id: number }>(
         'SELECT id FROM conversations WHERE inbox_id = $1 AND source_id = $2',
@@ -113,6 +121,12 @@ export class Pager {
       );
       return found?.id;
     });
+  }
+
+  /** Has a customer write, and waits for nothing. */
+  write(customer: string): Promise<void> {
+    this.#ids += 1;
+    return this.#request({ id: `in-${this.#ids}`, from: customer });
   }
 
   /** Has the other system tell what became of a message. */
@@ -159,8 +173,8 @@ export class Pager {
     expect(status, JSON.stringify(body)).to.equal(200);
   }
 
-  /** Texts that the other system has got, in order. */
-  get texts(): unknown[] {
-    return this.receiver.received.map(({ body }) => body['text']);
+  /** Texts that the other system has got for a customer, in order. */
+  textsTo(customer: string): unknown[] {
+    return this.receiver.received.filter(({ body }) => body['to'] === customer).map(({ body }) => body['text']);
   }
 }
