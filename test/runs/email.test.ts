@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Ledger } from '../../src/deliveries/log/ledger.ts';
 import { TestApp } from '../support/app.ts';
 import { send } from '../support/hook-senders.ts';
 import { MailServer } from '../support/mail-server.ts';
@@ -165,6 +166,9 @@ describe('the channel email', function () {
     expect(third!.content_attributes.mail!.quoted).to.match(/^On Thu.*\n> On its way$/s);
     const names = await app.eventNames();
     expect(names).to.include.members(['hook_received', 'contact_created', 'conversation_created', 'message_updated']);
+    // The first mail took two runs, which act once.
+    const { invariants } = (await app.get('/platform/api/v1/ledger')).body as Pick<Ledger, 'invariants'>;
+    expect(invariants.find(({ id }) => id === 'L8')).to.include({ violations: 0 });
   });
 
   it('begins a conversation for another subject, and none in the thread of a stranger', async () => {

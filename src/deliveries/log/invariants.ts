@@ -1,4 +1,5 @@
 import { audited } from './audit-invariant.ts';
+import { continuesCode } from '../core/verdict.ts';
 import { claimableLanes } from '../lanes/claimable.ts';
 import { isRecent, type Invariant } from './invariant.ts';
 import { announced, counts, placed, woken } from './record-invariants.ts';
@@ -137,7 +138,7 @@ const counted: Invariant = {
       OR count(a.id) <> d.attempt - CASE WHEN d.lease_token IS NULL THEN 0 ELSE 1 END`,
 };
 
-// A request of a hook that was resent is handled once more.
+// A request of a hook that was resent is handled once more, and several runs send the parts of a message.
 const answered: Invariant = {
   id: 'L8',
   name: 'a bot acts on an event once at most',
@@ -146,7 +147,10 @@ const answered: Invariant = {
       SELECT account_id, event_id, agent_bot_id, count(*) AS runs FROM bot_runs WHERE outcome = 'ok'
       GROUP BY account_id, event_id, agent_bot_id HAVING count(*) > 1) r
     WHERE runs > 1 + (SELECT count(*) FROM deliveries d WHERE d.account_id = r.account_id AND d.event_id = r.event_id
-      AND d.endpoint_kind <> 'webhook' AND d.endpoint_id = r.agent_bot_id AND d.trigger = 'resend' AND NOT d.forwarded)`,
+      AND d.endpoint_kind <> 'webhook' AND d.endpoint_id = r.agent_bot_id AND d.trigger = 'resend' AND NOT d.forwarded)
+      + (SELECT count(*) FROM deliveries d JOIN attempts a ON a.account_id = d.account_id AND a.delivery_id = d.id
+      WHERE d.account_id = r.account_id AND d.event_id = r.event_id AND d.endpoint_kind = 'channel'
+      AND d.endpoint_id = r.agent_bot_id AND a.error_code = '${continuesCode}')`,
 };
 
 const separate: Invariant = {
