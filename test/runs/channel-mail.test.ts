@@ -115,7 +115,7 @@ describe('mail of channels', function () {
     const inbox = await connect('early@example.com', { SMTP_URL: smtp.url });
     const conversation = await write(inbox, 'dora@example.org');
     const { promise, resolve } = Promise.withResolvers<void>();
-    smtp.thinking = promise;
+    smtp.thinking = () => promise;
     const { id } = await say(conversation);
     await app.eventually(() => Promise.resolve(smtp.received.at(-1)!.to[0]!.includes('dora@example.org')));
     const [, hash] = /^X-PM-Metadata-switchboard-hash: (\S+)$/im.exec(smtp.received.at(-1)!.message)!;

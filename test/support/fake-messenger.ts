@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A request that sends a message. */
 export interface TakenMessage {
@@ -8,8 +7,6 @@ export interface TakenMessage {
   headers: IncomingMessage['headers'];
   body: { to: string; text: string };
   id: string;
-  /** When it arrived, by `performance.now()`. */
-  at: number;
 }
 
 /** An answer in place of the usual one, to a message that is not taken. */
@@ -25,12 +22,10 @@ export class FakeMessenger {
   /** Answers of the next requests, first one first. */
   readonly odd: OddAnswer[] = [];
   readonly files = new Map<string, Buffer>();
-  /** Milliseconds until the answer to the next message. */
-  delayMs: () => number = () => 0;
   /** Whether its answers repeat the message. */
   repeats = false;
-  /** Called when a message was taken, before the answer. */
-  onTaken: () => void = () => undefined;
+  /** Called when a message was taken; awaited before the answer. */
+  onTaken: ((message: TakenMessage) => Promise<void>) | null = null;
   readonly #server: Server;
   #ids = 0;
   url = '';
@@ -65,13 +60,14 @@ export class FakeMessenger {
     const id = `m-${this.#ids}`;
     const { headers } = request;
     const body = JSON.parse(Buffer.concat(chunks).toString()) as TakenMessage['body'];
-    if (!odd) {
-      this.taken.push({ path, headers, body, id, at: performance.now() });
-      this.onTaken();
-    }
-    await sleep(this.delayMs());
+    if (!odd) await this.#take({ path, headers, body, id });
     response
       .writeHead(odd?.status ?? 200, { 'content-type': 'application/json', ...odd?.headers })
       .end(JSON.stringify(odd?.body ?? { ok: true, message: { id }, ...(this.repeats ? { repeated: body } : {}) }));
+  }
+
+  async #take(message: TakenMessage): Promise<void> {
+    this.taken.push(message);
+    await this.onTaken?.(message);
   }
 }

@@ -18,6 +18,11 @@ interface Failure {
   parameters?: object;
 }
 
+/** The result of a request that sends a message. */
+interface Sent {
+  message_id?: number;
+}
+
 const limits = { text: 4096, caption: 1024 } as const;
 
 /**
@@ -26,6 +31,8 @@ const limits = { text: 4096, caption: 1024 } as const;
  */
 export class FakeTelegram {
   readonly sent: SentMessage[] = [];
+  /** Called when a message was sent; awaited before the answer. */
+  onSent: ((message: SentMessage) => Promise<void>) | null = null;
   /** Answers of the next requests that send messages, first one first. */
   readonly failures: Failure[] = [];
   /** Chats whose customer has blocked the bot. */
@@ -91,6 +98,8 @@ export class FakeTelegram {
     const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(pathname) ?? [];
     const fields = { ...Object.fromEntries(searchParams), ...(await readFields(request)) };
     const { status, ...body } = this.#call(token, method, fields);
+    const sent = this.sent.find(({ messageId }) => messageId === (body['result'] as Sent | undefined)?.message_id);
+    if (sent) await this.onSent?.(sent);
     response
       .writeHead(status, { 'content-type': 'application/json' })
       .end(JSON.stringify({ ok: status === 200, ...body }));

@@ -13,7 +13,7 @@ export class MailServer {
   refusing = false;
   hangingUp = false;
   /** Awaited before it confirms a mail. */
-  thinking: Promise<void> = Promise.resolve();
+  thinking: (mail: ReceivedMail) => Promise<void> = () => Promise.resolve();
   /** Milliseconds before its greeting. */
   greetingMs = 0;
   readonly #server: Server;
@@ -46,9 +46,9 @@ export class MailServer {
     let pending = '';
     let inMessage = false;
     const say = (line: string) => socket.write(`${line}\r\n`);
-    const confirm = () => {
+    const confirm = (kept: ReceivedMail) => {
       if (this.hangingUp) socket.destroy();
-      else void this.thinking.then(() => say('250 kept'));
+      else void this.thinking(kept).then(() => say('250 kept'));
     };
     const hear = (line: string) => {
       if (inMessage) {
@@ -56,8 +56,8 @@ export class MailServer {
         else {
           inMessage = false;
           this.received.push(mail);
+          confirm(mail);
           mail = { from: '', to: [], message: '' };
-          confirm();
         }
         return;
       }

@@ -31,7 +31,7 @@ export const automations: Fault = {
       await client.need('POST', 'automations', { name: 'Notes', plugin_id: 'notes' });
       const producer = await trial.producer(conversations);
       const end = producer.keepWriting(pauseMs);
-      await killAtSteps(scale.pick(4, 50));
+      await killAtSteps(scale.kills(4));
       await end();
       await trial.settle();
       await judge(trial, producer);

@@ -3,7 +3,7 @@ import type { Trial } from './trial.ts';
 
 /** A line of the matrix: what is done to the service. */
 export interface Fault {
-  /** F1 to F24, `all` or `soak`. */
+  /** F1 to F27, `all` or `soak`. */
   id: string;
   /** What is done, as the table says it. */
   what: string;

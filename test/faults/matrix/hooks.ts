@@ -145,7 +145,7 @@ async function sendAndKill(trial: Trial, killAtSteps: (kills: number) => Promise
   );
   const refused = senders.flatMap((sender) => [...sender.refused.keys()]);
   trial.check(refused.length === 0, `beside a flood, requests of another account were answered ${refused.join(' ')}`);
-  await killAtSteps(scale.pick(4, 50));
+  await killAtSteps(scale.kills(4));
   await Promise.all(ends.map((end) => end()));
   await until('a process', () => services.web?.isRunning === true);
   await trial.settle();

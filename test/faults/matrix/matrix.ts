@@ -1,5 +1,5 @@
 import { automations } from './automations.ts';
-import { killedChannel } from './channels.ts';
+import { killedChannels } from './channels.ts';
 import { clients } from './clients.ts';
 import { clocks } from './clocks.ts';
 import { engineOff } from './engine-off.ts';
@@ -22,12 +22,12 @@ const all = [
   ...clocks,
   ...clients,
   engineOff,
-  killedChannel,
+  ...killedChannels,
   hooks,
   automations,
 ];
 
-/** Every fault, F1 to F24, all at once, and none for long. */
+/** Every fault, F1 to F27, all at once, and none for long. */
 export const faults: readonly (Fault | DatabaseFault)[] = [
   ...all.toSorted((one, other) => numberOf(one) - numberOf(other)),
   everything,

@@ -50,7 +50,9 @@ export async function runFaults(faults: readonly (Fault | DatabaseFault)[], opti
 async function runOne(fault: Fault | DatabaseFault, options: RunOptions): Promise<Row> {
   const { isFull, seed } = options;
   const random = seededRandom(seed + Number.parseInt(fault.id.slice(1), 10) || seed);
-  const scale: Scale = { isFull, random, pick: (short, full) => (isFull ? full : short) };
+  const pick = (short: number, full: number): number => (isFull ? full : short);
+  const kills = (short: number): number => Number(process.env['FAULT_KILLS'] ?? pick(short, 50));
+  const scale: Scale = { isFull, random, pick, kills };
   if ('run' in fault) {
     const databaseUrl = await createDatabase(migrate);
     const row = await inTrial(fault, { databaseUrl, scale, tell: options.tell }, fault.run);

@@ -20,6 +20,8 @@ export interface Scale {
   isFull: boolean;
   /** The first number in a short run, the second in a full one. */
   pick: (short: number, full: number) => number;
+  /** How often to kill: so often in a short run, 50 times in a full one; or as FAULT_KILLS says. */
+  kills: (short: number) => number;
   /** A number in [0, 1), from the seed. */
   random: () => number;
 }
