@@ -118,6 +118,11 @@ function addBackups(program: Command): void {
     .action(async (file: string, options: RestoreOptions) =>
       (await import('./database/restore.ts')).restoreDatabase(file, options),
     );
+  program
+    .command('move')
+    .description('copy the embedded database into another PostgreSQL, which the installation lives in from then on')
+    .requiredOption('--to <url>', 'URL of an empty database, as in DATABASE_URL; the service must be stopped')
+    .action(async (options: { to: string }) => (await import('./database/move.ts')).moveDatabase(options));
 }
 
 function addWaysIn(program: Command): void {

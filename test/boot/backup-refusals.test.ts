@@ -181,7 +181,7 @@ describe('refusals of backup and restore', function () {
     await dropDatabase(empty);
     expect([code, errors]).to.deep.equal([
       1,
-      'This release has not been started on this database yet: start it once, then back up.\n',
+      'This release has not been started on this database yet: start it once, then try again.\n',
     ]);
     expect([existsSync(path('new')), existsSync(path('new.partial'))]).to.deep.equal([false, false]);
   });

@@ -9,6 +9,7 @@ import { systemRandom } from '../../lib/ports.ts';
 import { createSecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Database } from '../../postgres/database.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
 import { counted } from './counted.ts';
 import { readPassphrase } from './passphrase.ts';
@@ -28,6 +29,12 @@ export async function backUpDatabase(path: string, { withKey = false, passphrase
   await withDatabase((context) => backUpFrom(context, path, passphrase), { besideService: true });
 }
 
+/** Throws OperatorError for a database without a home: a copy of it could not know that it is one. */
+export async function refuseUnstarted(sql: Sql): Promise<void> {
+  if ((await isMigrated(sql)) && (await hasHome(sql))) return;
+  throw new OperatorError('This release has not been started on this database yet: start it once, then try again.');
+}
+
 async function backUpFrom(context: CommandContext, path: string, passphrase: string | null): Promise<void> {
   const { config, databaseUrl: url } = context;
   await openDatabase(context, (database) => check(database, config, passphrase !== null));
@@ -45,9 +52,7 @@ async function backUpFrom(context: CommandContext, path: string, passphrase: str
 }
 
 async function check(database: Database, config: Config, withKey: boolean): Promise<void> {
-  // A copy of a database without a home could not know that it is one.
-  if (!(await isMigrated(database.sql)) || !(await hasHome(database.sql)))
-    throw new OperatorError('This release has not been started on this database yet: start it once, then back up.');
+  await refuseUnstarted(database.sql);
   if (withKey) await checkSecretKey(database, createSecretBox(config.secretKey, systemRandom));
 }
 

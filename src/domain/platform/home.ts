@@ -105,6 +105,21 @@ export async function hasHome(sql: Sql): Promise<boolean> {
   return (await readHome(sql)) !== null;
 }
 
+// A server may hide its identifier; the database that was left must not take that for its own.
+const hiddenIdentifier = 'moved to a server that hides its identifier';
+
+/**
+ * Makes the place of the database `to`, which has the rows of `from`, the installation's home in both. The first becomes a copy
+ * before the second sends; when this is cut short in between, neither sends.
+ */
+export async function moveHome(from: Sql, to: Sql): Promise<void> {
+  const place = await readPlace(to);
+  const publicUrl = (await readHome(from))?.publicUrl ?? null;
+  const seenFromBefore = { ...place, systemIdentifier: place.systemIdentifier ?? hiddenIdentifier, publicUrl };
+  await writeHome(from, 'true', valuesOf(seenFromBefore));
+  await adoptHome(to, { publicUrl });
+}
+
 interface HomeRow {
   system_identifier: string | null;
   database_oid: number | null;
