@@ -1848,6 +1848,12 @@ custom_attributes?: Attributes
 [k: string]: unknown
 })
 /**
+ * Events that the plugin is called for; any other never reaches it. A bot may name six: messages, the opening and resolution of a conversation, the widget, and `schedule`. An automation may name 20 of the events of accounts, and `schedule`.
+ * 
+ * @maxItems 20
+ */
+export type Events = ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered" | "schedule" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "conversation_created" | "conversation_updated" | "conversation_deleted" | "conversation_status_changed" | "conversation_typing_on" | "conversation_typing_off" | "sla_breached" | "webhook_disabled" | "webhook_failing" | "webhook_recovered" | "delivery_exhausted")[]
+/**
  * `name` or `name:port`, in lower case; without a port it is 443. `$NAME`: the host of the setting NAME, which is marked `x-host`.
  * 
  * @minItems 1
@@ -6611,19 +6617,9 @@ kind?: ("bot" | "automation" | "channel")
 /**
  * The handler file, relative to the package directory: .ts or .js.
  */
-main: string
-/**
- * Events that the plugin is called for; any other never reaches it. A bot may name six: messages, the opening and resolution of a conversation, the widget, and `schedule`. An automation may name 20 of the events of accounts, and `schedule`.
- * 
- * @maxItems 20
- */
-events: ("message_created" | "message_updated" | "conversation_opened" | "conversation_resolved" | "webwidget_triggered" | "schedule" | "message_deleted" | "contact_created" | "contact_updated" | "contact_deleted" | "conversation_created" | "conversation_updated" | "conversation_deleted" | "conversation_status_changed" | "conversation_typing_on" | "conversation_typing_off" | "sla_breached" | "webhook_disabled" | "webhook_failing" | "webhook_recovered" | "delivery_exhausted")[]
-/**
- * Requests of other systems that bots of the plugin can take, by the name of each kind. An account makes a hook of one, and gives its URL to the other system.
- */
-hooks?: {
-[k: string]: Hook1
-}
+main?: string
+events?: Events
+hooks?: Hooks
 /**
  * For channels: the setting or the secret that no two inboxes of the service may share, such as a bot's token.
  */
@@ -6631,6 +6627,19 @@ identity?: string
 permissions?: Permissions
 config?: Config
 limits?: Limits
+/**
+ * For a package of several kinds, each at most once: in place of `kind`, `main`, `events`, `hooks`, `identity`, `permissions`, `config` and `limits`, which each part has for itself.
+ * 
+ * @minItems 1
+ * @maxItems 3
+ */
+parts?: Part[]
+}
+/**
+ * Requests of other systems that bots of the plugin can take, by the name of each kind. An account makes a hook of one, and gives its URL to the other system.
+ */
+export interface Hooks {
+[k: string]: Hook1
 }
 export interface Hook1 {
 /**
@@ -6862,6 +6871,25 @@ wallMs?: number
  * Memory for the bot's values in MiB.
  */
 heapMb?: number
+}
+export interface Part {
+/**
+ * `bot`: serves conversations. `automation`: hears what happens in an account, and serves no conversation. `channel`: connects an inbox with another system.
+ */
+kind: ("bot" | "automation" | "channel")
+/**
+ * The handler file, relative to the package directory: .ts or .js.
+ */
+main: string
+events: Events
+hooks?: Hooks
+/**
+ * For channels: the setting or the secret that no two inboxes of the service may share, such as a bot's token.
+ */
+identity?: string
+permissions?: Permissions
+config?: Config
+limits?: Limits
 }
 /**
  * What a bot looks for in the knowledge base, by ctx.kb.search.

@@ -63,7 +63,8 @@ export const pluginRun: Bench = {
 
 /** Makes requests with the question for the sample bot; with a number, for code that is unlike all other. */
 async function requests(): Promise<(number?: number) => RunRequest> {
-  const { manifest, bundle } = await readPackage(faq);
+  const { manifest: plugin, bundle } = await readPackage(faq);
+  const [manifest] = plugin.parts;
   const { config } = openConfig(manifest, {});
   const { message_created: sample } = sampleEvents;
   const one: Omit<RunRequest, 'bundle'> = {

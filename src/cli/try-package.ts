@@ -1,5 +1,6 @@
 import { validateConfig } from '../packages/manifest/manifest.ts';
 import type { Manifest } from '../packages/manifest/manifest.ts';
+import { bundleOf } from '../packages/manifest/parts.ts';
 import { PluginError } from '../packages/plugin-error.ts';
 import { readPackage, type ReadPackage } from '../packages/read/read.ts';
 import { createSandbox } from '../sandbox/parent/pool.ts';
@@ -57,25 +58,34 @@ export async function tryPackage(
     return { ok: false, report: error.problems.map((problem) => `error: ${problem}`) };
   }
   const { manifest, bundle, packages } = found;
-  const { config, problems } = validateConfig(manifest, {});
   const findings = [...ofFolder, ...(await checkCode(found))];
   const report = [
     `${manifest.id} ${manifest.version}: ${bundle.code.length} characters, sha256 ${bundle.hash}`,
     ...packageLines(packages).map((line) => `npm package ${line}`),
-    // An inbox always has settings of its own: where it is, and as whom it speaks.
-    ...(manifest.kind === 'channel' ? [] : problems).map(
-      ({ message }) => `warning: the settings have no complete defaults: ${message}`,
-    ),
     ...findings.map(({ level, file, line, message }) => `${level}: ${file}:${line}: ${message}`),
   ];
-  const isSound = !findings.some(({ level }) => level === 'error');
+  let isSound = !findings.some(({ level }) => level === 'error');
   const sandbox = createSandbox(sandboxOptions);
   try {
-    const tried = await tryBot(sandbox, { manifest, bundle, config });
-    return { ok: tried.ok && isSound, report: [...report, ...tried.report] };
+    for (const part of manifest.parts) {
+      const tried = await tryPart(sandbox, part, bundleOf(bundle, part));
+      isSound &&= tried.ok;
+      report.push(...(part.isPart ? [`the part ${part.kind}:`] : []), ...tried.report);
+    }
+    return { ok: isSound, report };
   } finally {
     await sandbox.close();
   }
+}
+
+async function tryPart(sandbox: Sandbox, manifest: Manifest, bundle: Bundle): Promise<CheckReport> {
+  const { config, problems } = validateConfig(manifest, {});
+  // An inbox always has settings of its own: where it is, and as whom it speaks.
+  const warnings = (manifest.kind === 'channel' ? [] : problems).map(
+    ({ message }) => `warning: the settings have no complete defaults: ${message}`,
+  );
+  const { ok, report } = await tryBot(sandbox, { manifest, bundle, config });
+  return { ok, report: [...warnings, ...report] };
 }
 
 async function tryBot(sandbox: Sandbox, subject: Subject): Promise<CheckReport> {

@@ -1,6 +1,7 @@
 import type { Sql } from '../postgres/sql.ts';
 import { moment } from '../postgres/sql.ts';
 import { isTooDeep } from '../lib/text/json-depth.ts';
+import { fieldOfPart } from './bots/part.ts';
 import { emptyFiles } from './embedded-files.ts';
 import { unixSeconds } from '../lib/unix-time.ts';
 
@@ -40,7 +41,7 @@ export async function withHookContent(
 ): Promise<Record<string, unknown> | null> {
   const { request_id: id, hook } = event as unknown as HookEvent;
   const [row] = await sql<Row>(
-    `SELECT r.headers, r.body, r.received_at, v.manifest::json -> 'hooks' -> h.handler ->> 'files' AS files
+    `SELECT r.headers, r.body, r.received_at, ${fieldOfPart('v.manifest', 'b.kind', 'hooks')} -> h.handler ->> 'files' AS files
      FROM hook_requests r JOIN hooks h ON h.account_id = r.account_id AND h.id = r.hook_id
      JOIN agent_bots b ON b.id = h.agent_bot_id
      LEFT JOIN plugins p ON p.id = b.plugin_id LEFT JOIN plugin_bundles v ON v.hash = p.active_hash

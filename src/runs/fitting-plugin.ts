@@ -16,12 +16,13 @@ export interface FittingPlugin {
  */
 export async function findFitting(
   plugins: Pick<InstalledPlugins, 'find' | 'refresh'>,
-  bot: Pick<BotToRun, 'pluginId' | 'config'>,
+  bot: Pick<BotToRun, 'pluginId' | 'config' | 'part'>,
 ): Promise<FittingPlugin> {
-  const first = judged(await plugins.find(bot.pluginId ?? ''), bot);
+  const find = () => plugins.find(bot.pluginId ?? '', bot.part);
+  const first = judged(await find(), bot);
   if (first.problems.length === 0) return first;
   await plugins.refresh();
-  return judged(await plugins.find(bot.pluginId ?? ''), bot);
+  return judged(await find(), bot);
 }
 
 function judged(pack: InstalledPlugin | null, { config: settings }: Pick<BotToRun, 'config'>): FittingPlugin {

@@ -111,7 +111,8 @@ export class FreeRunner {
   // A customer does not send a file again: it is tried for as long as a message that is to be sent.
   #settleWithoutFiles(run: FreeRun, settle: Settle, { outcome, message: detail }: FileError): Promise<void> {
     const isTransient = outcome === 'attachment_unavailable';
-    if (run.found.part === 'channel' && isTransient) return this.#tryLater(run, settle, { outcome, detail, waitMs: 0 });
+    if (run.found.bot.part === 'channel' && isTransient)
+      return this.#tryLater(run, settle, { outcome, detail, waitMs: 0 });
     const isRetried = afterRun(outcome, run.input.failures) === 'retry';
     return isRetried ? this.#retry(run, settle, { outcome, detail }) : this.#fail(run, settle, outcome, detail);
   }
@@ -125,8 +126,8 @@ export class FreeRunner {
     return this.#commit(run, settle, authorOf(found, input.event.depth), async (tx) => {
       keepGoodRun(tx, recordOf(run, result.outcome));
       if (run.health !== undefined) keepHealth(tx, bot.id, run.health);
-      if (found.part === 'channel') repeatFailedCheck(tx, bot.id);
-      const [inboxId] = found.part === 'channel' ? (found.inboxIds ?? []) : [];
+      if (found.bot.part === 'channel') repeatFailedCheck(tx, bot.id);
+      const [inboxId] = found.bot.part === 'channel' ? (found.inboxIds ?? []) : [];
       const isLastForReceipts = afterRun('unavailable', input.failures) !== 'retry';
       const received = { files, incoming, isLastForReceipts };
       const reached = inboxId === undefined ? [] : await receive(tx, result.actions, { inboxId, ...received });
@@ -168,7 +169,7 @@ export class FreeRunner {
     let quarantine: Quarantine | null = null;
     await this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, outcome, detail), handedOff: false });
-      const isInnocent = run.found.part === 'channel' && broughtFromOutside.has(outcome);
+      const isInnocent = run.found.bot.part === 'channel' && broughtFromOutside.has(outcome);
       if (isBlamed(outcome) && !isInnocent) quarantine = await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail };
     });
@@ -254,19 +255,19 @@ interface Trouble {
 }
 
 function troubleOf({ found, result }: FreeRun): Trouble | null {
-  if (found.part !== 'channel' || result.outcome === 'no_handler') return null;
+  if (found.bot.part !== 'channel' || result.outcome === 'no_handler') return null;
   const later = result.actions.find((action) => action.type === 'later');
   if (later) return { outcome: 'later', detail: later.reason, waitMs: (later.seconds ?? 0) * 1_000 };
   return result.outcome === 'ok' ? null : { outcome: result.outcome, detail: result.error ?? '', waitMs: 0 };
 }
 
-function actingIn({ bot, part, inboxIds }: FreeBot): ActingIn {
-  return part === 'bot' ? { botId: bot.id } : { inboxIds };
+function actingIn({ bot, inboxIds }: FreeBot): ActingIn {
+  return bot.part === 'bot' ? { botId: bot.id } : { inboxIds };
 }
 
 /** The author of what a run does; `depth` is that of the event it was called for. */
-function authorOf({ bot, part, inboxIds }: FreeBot, depth: number): Actor {
+function authorOf({ bot, inboxIds }: FreeBot, depth: number): Actor {
   // A channel writes nothing itself: it brings in what customers write.
-  if (part === 'channel') return { ...system, depth };
-  return part === 'automation' ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
+  if (bot.part === 'channel') return { ...system, depth };
+  return bot.part === 'automation' ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
 }

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { findBundle, readRevision, readRunnable, type Runnable } from '../domain/plugins/registry.ts';
 import { readStoredManifest, type Manifest } from '../packages/manifest/manifest.ts';
+import { bundleOf } from '../packages/manifest/parts.ts';
 import type { Database } from '../postgres/database.ts';
+import type { BotPart } from '../records/bots/part.ts';
 import type { Bundle } from '../sandbox/run.ts';
 
-/** A plugin that bots can run. */
+/** A part of a plugin that bots can run. */
 export interface InstalledPlugin {
   id: string;
   manifest: Manifest;
@@ -33,7 +35,7 @@ export class InstalledPlugins {
   #revision = -1;
   #runnable: ReadonlyMap<string, Runnable> = new Map();
   // In the order of their last use.
-  readonly #loaded = new Map<string, { plugin: InstalledPlugin; chars: number }>();
+  readonly #loaded = new Map<string, { parts: readonly InstalledPlugin[]; chars: number }>();
   #chars = 0;
   #polling: Promise<void> = Promise.resolve();
 
@@ -56,27 +58,29 @@ export class InstalledPlugins {
     await this.#polling;
   }
 
-  /** The version of the plugin that runs; null if the plugin is not installed, not approved or disabled. */
-  async find(id: string): Promise<InstalledPlugin | null> {
+  /** The part in the version of the plugin that runs; null if the plugin is not installed, not approved or disabled. */
+  async find(id: string, part: BotPart): Promise<InstalledPlugin | null> {
     if (!this.#runnable.has(id)) await this.refresh();
     const hash = this.#runnable.get(id)?.hash;
-    return hash === undefined ? null : this.load(hash);
+    if (hash === undefined) return null;
+    return (await this.#load(hash)).find(({ manifest }) => manifest.kind === part) ?? null;
   }
 
-  /** The plugin whose manifest and code have this hash, whether it runs or not; null when they are not stored. */
-  async load(hash: string): Promise<InstalledPlugin | null> {
+  // None when they are not stored any more.
+  async #load(hash: string): Promise<readonly InstalledPlugin[]> {
     const known = this.#loaded.get(hash);
     if (known) {
       this.#loaded.delete(hash);
       this.#loaded.set(hash, known);
-      return known.plugin;
+      return known.parts;
     }
     const found = await findBundle(this.#options.database.sql, hash);
-    if (!found) return null;
-    const manifest = readStoredManifest(found.manifest);
-    const plugin = { id: manifest.id, manifest, bundle: { hash, code: found.code } };
-    this.#keep(hash, plugin, found.code.length + found.manifest.length + overheadChars);
-    return plugin;
+    if (!found) return [];
+    const { id, parts } = readStoredManifest(found.manifest);
+    const bundle = { hash, code: found.code };
+    const plugins = parts.map((manifest) => ({ id, manifest, bundle: bundleOf(bundle, manifest) }));
+    this.#keep(hash, plugins, found.code.length + found.manifest.length + overheadChars);
+    return plugins;
   }
 
   /** The plugins that can run, as `id@version`, ordered. */
@@ -102,9 +106,9 @@ export class InstalledPlugins {
     this.#revision = revision;
   }
 
-  #keep(hash: string, plugin: InstalledPlugin, chars: number): void {
+  #keep(hash: string, parts: readonly InstalledPlugin[], chars: number): void {
     if (this.#loaded.has(hash)) return;
-    this.#loaded.set(hash, { plugin, chars });
+    this.#loaded.set(hash, { parts, chars });
     this.#chars += chars;
     for (const [oldest, entry] of this.#loaded) {
       if (this.#chars <= this.#options.maxChars || oldest === hash) return;

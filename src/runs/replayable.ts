@@ -2,6 +2,7 @@ import type { RecordedRun } from '../domain/bots/runs.ts';
 import { ApiError } from '../errors.ts';
 import { hashOf } from '../packages/archive/hash.ts';
 import { parseManifestText, type Manifest } from '../packages/manifest/manifest.ts';
+import { bundleOf, partOf } from '../packages/manifest/parts.ts';
 import type { Recording, Repeater } from './repeat.ts';
 
 /** A recorded run, and the manifest (text) and code of its hash; null when they are not stored. */
@@ -25,15 +26,16 @@ export function readReplayable({ account, run, stored }: Replayable): {
 }
 
 function repeaterOf(
-  { bundleHash, permissions, limits }: RecordedRun,
+  { bundleHash, part, permissions, limits }: RecordedRun,
   stored: Replayable['stored'],
 ): { manifest: Manifest; repeater: Repeater } {
   if (!stored) throw notReplayable('The code of this run is not stored: it cannot be repeated');
   const { manifest: text, code } = stored;
   if (hashOf(text, code) !== bundleHash) throw notReplayable('The stored code is not that of this run: it was changed');
-  const manifest = parseManifestText(text);
+  const manifest = partOf(parseManifestText(text), part);
+  if (!manifest) throw damaged();
   const recorded = { permissions: permissions ?? manifest.permissions, limits: limits ?? manifest.limits };
-  const repeater = { bundle: { hash: bundleHash, code }, ...recorded };
+  const repeater = { bundle: bundleOf({ hash: bundleHash, code }, manifest), ...recorded };
   if (!isRepeater(repeater)) throw damaged();
   return { manifest, repeater };
 }

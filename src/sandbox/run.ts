@@ -12,7 +12,7 @@ type StorageScope = NonNullable<GrantedFile['storage']>['scopes'][number];
 /** A method that requests of a bot may have. */
 type FetchMethod = NonNullable<NonNullable<GrantedFile['network']>['methods']>[number];
 /** The events a bot may listen to. */
-export type BotEventName = Shape<'runtime/plugin'>['events'][number];
+export type BotEventName = NonNullable<Shape<'runtime/plugin'>['events']>[number];
 
 /**
  * A bot's code as one classic script whose value is an object with the bot as `default`. `hash` names the code: bundles with
@@ -21,6 +21,8 @@ export type BotEventName = Shape<'runtime/plugin'>['events'][number];
 export interface Bundle {
   hash: string;
   code: string;
+  /** For code of several parts, whose value is an object of functions that load one each: the part that runs. */
+  part?: string;
 }
 
 /** A secret that a manifest names: the hosts, of those of `network`, that it may be sent to. */

@@ -1,8 +1,8 @@
 import { PluginError } from '../packages/plugin-error.ts';
 import { openConfig } from '../packages/manifest/manifest.ts';
-import type { ReadPackage } from '../packages/read/read.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { SimulateOptions, Simulation } from './api.ts';
+import { preferred } from './preferred-part.ts';
 import { readOnce } from './read-once.ts';
 import { awake, createIdleSandbox } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
@@ -28,12 +28,13 @@ export interface ChatOptions extends SimulateOptions {
 export async function openChat(directory: string, { told, send, ...options }: ChatOptions): Promise<Chat> {
   let pack = await read(directory, options);
   const sandbox = createIdleSandbox();
-  const { id, name, version } = pack.manifest;
+  const { id, name, version, kind } = pack.manifest;
   const bot = {
     id: 1,
     name,
     avatarUrl: null,
     pluginId: id,
+    part: kind,
     config: options.config ?? {},
     secrets: secretsOf(pack.manifest, options),
     hasServer: true,
@@ -56,8 +57,8 @@ export async function openChat(directory: string, { told, send, ...options }: Ch
   };
 }
 
-async function read(directory: string, { config = {} }: SimulateOptions): Promise<ReadPackage> {
-  const pack = await readOnce(directory);
+async function read(directory: string, { config = {} }: SimulateOptions): Promise<ReturnType<typeof preferred>> {
+  const pack = preferred(await readOnce(directory), 'bot');
   const { problems } = openConfig(pack.manifest, config);
   if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
   return pack;

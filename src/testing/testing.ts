@@ -1,5 +1,7 @@
 import { PluginError } from '../packages/plugin-error.ts';
 import { openConfig } from '../packages/manifest/manifest.ts';
+import type { BotPart } from '../records/bots/part.ts';
+import { preferred } from './preferred-part.ts';
 import { readOnce } from './read-once.ts';
 import { createIdleSandbox } from './sandbox.ts';
 import { SimulatedConversation } from './simulation.ts';
@@ -22,7 +24,7 @@ let lastBot = 0;
  * `const sim = await simulate('bots/hello'); await sim.customer('Hi'); sim.expectReply(/hello/i);`
  */
 export async function simulate(directory: string, options: SimulateOptions = {}): Promise<Simulation> {
-  const { pack, sandbox, bot } = await prepare(directory, options);
+  const { pack, sandbox, bot } = await prepare(directory, 'bot', options);
   return new SimulatedConversation({ plugin: () => pack, sandbox, bot }, options);
 }
 
@@ -33,14 +35,15 @@ export async function simulate(directory: string, options: SimulateOptions = {})
  * `const channel = await simulateChannel('channels/pager'); await channel.receives({ json: { id: '1', text: 'Hi' } });`
  */
 export async function simulateChannel(directory: string, options: SimulateOptions = {}): Promise<SimulatedChannel> {
-  return new ChannelOnStage(await prepare(directory, options), options);
+  return new ChannelOnStage(await prepare(directory, 'channel', options), options);
 }
 
 async function prepare(
   directory: string,
+  kind: BotPart,
   options: SimulateOptions,
 ): Promise<{ pack: InstalledPlugin; sandbox: Sandbox; bot: BotToRun }> {
-  const { manifest, bundle } = await readOnce(directory);
+  const { manifest, bundle } = preferred(await readOnce(directory), kind);
   const { config, problems } = openConfig(manifest, options.config ?? {});
   if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
   shared ??= createIdleSandbox();
@@ -51,6 +54,7 @@ async function prepare(
     name,
     avatarUrl: null,
     pluginId: id,
+    part: manifest.kind,
     config,
     secrets: secretsOf(manifest, options),
     hasServer: true,

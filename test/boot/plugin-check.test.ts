@@ -47,6 +47,25 @@ describe('the code that plugin check reads', function () {
     expect(usedIn(errors)).to.deep.equal(['ctx.handoff', 'ctx.history', 'ctx.reply', 'ctx.storage.incr']);
   });
 
+  it('is that of each part, which has permissions of its own', async () => {
+    const folder = makeBot(`message_created(ctx) { ctx.reply('Hi'); },`, nothing);
+    const file = join(folder, 'plugin.json');
+    const {
+      main,
+      events,
+      permissions: _,
+      ...named
+    } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    const part = { main, events, permissions: { conversation: ['reply'] } };
+    const silent = { ...part, kind: 'automation', permissions: { conversation: ['note'] } };
+    writeFileSync(file, JSON.stringify({ ...named, parts: [{ ...part, kind: 'bot' }, silent] }));
+    const { ok, errors, warnings, infos } = await check(folder);
+    expect([ok, usedIn(errors)]).to.deep.equal([false, ['ctx.reply']]);
+    expect(errors.join()).to.contain('in the part automation: `ctx.reply` is used');
+    expect(warnings.join()).to.contain('in the part automation: ');
+    expect(infos).to.include.members(['the part bot:', 'the part automation:']);
+  });
+
   it('is followed through spreads, other names, parameters and the files of the package', async () => {
     const code = `async message_created(context) {
   const words = [...context.history.map(({ content }) => content)];

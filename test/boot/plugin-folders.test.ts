@@ -103,6 +103,29 @@ describe('plugins in folders', function () {
     });
   });
 
+  it('one that lacks a part that is in use keeps running as it was', async () => {
+    expect(await told()).to.equal('one');
+    const whole = JSON.parse(readFileSync(file('plugin.json'), 'utf8')) as Record<string, unknown>;
+    const { main, events, permissions, limits, ...named } = whole;
+    const parts = [{ kind: 'automation', main, events, permissions, limits }];
+    writeFileSync(file('plugin.json'), JSON.stringify({ ...named, parts }));
+    await withService(async (app) => {
+      expect(problems(app)).to.contain('cannot change from bot to automation');
+      expect(await ask(app)).to.equal('one');
+    });
+    writeFileSync(file('plugin.json'), JSON.stringify({ ...named, parts: [{ ...parts[0], kind: 'bot' }, ...parts] }));
+    await withService(async (app) => {
+      const { version, hash } = (await app.get(`${plugins}/greeter`)).body.pending;
+      expect((await app.post(`${plugins}/greeter/approve`, { version, hash })).status).to.equal(200);
+      expect((await app.post('automations', { name: 'A', plugin_id: 'greeter' })).status).to.equal(201);
+    });
+    writeFileSync(file('plugin.json'), JSON.stringify({ ...whole, version: '3.0.0' }));
+    await withService(async (app) => {
+      expect(problems(app)).to.contain('lacks a part that is in use by automations (1)');
+      expect((await app.get(`${plugins}/greeter`)).body.version).to.equal('1.0.0');
+    });
+  });
+
   it('of two newcomers with an id whose folder is gone neither gets it', async () => {
     expect(await told()).to.equal('one');
     mkdirSync(join(root.path, 'plugins'));
@@ -115,7 +138,7 @@ describe('plugins in folders', function () {
     await withService(
       async (app) => {
         expect(problems(app)).to.contain('plugins/greeter and more/greeter claim the id `greeter`');
-        expect(await app.app.plugins.find('greeter')).to.equal(null);
+        expect(await app.app.plugins.find('greeter', 'bot')).to.equal(null);
       },
       { config: { pluginDirs } },
     );

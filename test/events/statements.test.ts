@@ -289,7 +289,7 @@ async function prepareTurn(app: TestApp): Promise<Operation> {
     [id],
   );
   // The code of a plugin is read from the database once.
-  await app.app.plugins.find('thinker');
+  await app.app.plugins.find('thinker', 'bot');
   const { database, plugins } = app.app;
   const log = { info: () => undefined, warn: () => undefined };
   const sandbox: Sandbox = {

@@ -58,6 +58,6 @@ describe('a plugin that another process installed', function () {
     await web.query('UPDATE plugin_registry SET revision = revision + 1');
     expect(revision).to.be.above(0);
     // A plugin that this process does not know is looked for before a run of it fails.
-    expect((await engine.app.plugins.find('far'))?.manifest.version).to.equal('1.0.0');
+    expect((await engine.app.plugins.find('far', 'bot'))?.manifest.version).to.equal('1.0.0');
   });
 });

@@ -73,8 +73,7 @@ const rows: [string, GrantedPermissions, GrantedPermissions, string[]][] = [
 ];
 
 const asking = (permissions: GrantedPermissions, limits: Partial<RunLimits> = {}) => ({
-  permissions,
-  limits: { ...defaultLimits, ...limits },
+  parts: [{ kind: 'bot' as const, isPart: false, permissions, limits: { ...defaultLimits, ...limits } }],
 });
 
 describe('packages: what a version widens', () => {

@@ -16,11 +16,11 @@ const refusal = (hooks: object, permissions?: object): string => {
 
 describe('hooks of a manifest', () => {
   it('have the places where senders put their ids, and their answers, by default', () => {
-    const { hooks } = parse({
+    const [{ hooks }] = parse({
       git: { verify: 'github', secret: 'S' },
       meta: { verify: 'meta', secret: 'S', verify_token: 'T', key: ['/a', '/b'] },
       open: { verify: 'none', id: 'body', max_bytes: 10, answer: 200 },
-    });
+    }).parts;
     expect(hooks['git']).to.include({ maxBytes: 1_048_576, answer: 202 });
     expect(hooks['git']!.id).to.deep.equal(['header:x-github-delivery']);
     expect(hooks['meta']).to.deep.include({ answer: 200, id: ['body'], key: ['/a', '/b'], verifyToken: 'T' });

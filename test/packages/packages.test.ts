@@ -25,7 +25,7 @@ async function problemsOf(work: () => unknown): Promise<string> {
 
 describe('packages: manifest', () => {
   it('fills in what may be left out: nothing is granted', () => {
-    const manifest = parseManifest({ ...manifestOf(), permissions: {} });
+    const [manifest] = parseManifest({ ...manifestOf(), permissions: {} }).parts;
     expect(manifest.permissions).to.deep.equal(noPermissions);
     expect(Object.values(noPermissions).filter((granted) => granted && granted.length !== 0)).to.deep.equal([]);
     expect(manifest.limits).to.deep.equal({ sliceMs: 500, wallMs: 20_000, heapMb: 32 });
@@ -33,9 +33,9 @@ describe('packages: manifest', () => {
   });
 
   it('keeps what is said', () => {
-    const { permissions, limits } = parseManifest(
+    const [{ permissions, limits }] = parseManifest(
       manifestOf({ permissions: { contact: ['name'], notes_read: true }, limits: { sliceMs: 100 } }),
-    );
+    ).parts;
     expect(permissions).to.deep.equal({ ...noPermissions, contact: ['name'], notes_read: true });
     expect(limits).to.deep.equal({ sliceMs: 100, wallMs: 20_000, heapMb: 32 });
   });
@@ -145,11 +145,11 @@ describe('packages: manifest', () => {
       expect(await problemsOf(() => parseManifestText(text))).to.contain('more than 200 settings');
     }
     const few = JSON.stringify(manifestOf({ config: { type: 'object', properties: many(50) } }));
-    expect(parseManifestText(few).config.properties).to.have.property('s49');
+    expect(parseManifestText(few).parts[0].config.properties).to.have.property('s49');
   });
 
   it('checks settings against the schema and fills in defaults, without touching what it was given', () => {
-    const manifest = parseManifest(
+    const [manifest] = parseManifest(
       manifestOf({
         config: {
           type: 'object',
@@ -161,7 +161,7 @@ describe('packages: manifest', () => {
           },
         },
       }),
-    );
+    ).parts;
     const settings = {};
     expect(validateConfig(manifest, settings)).to.deep.equal({ config: { greeting: 'Hello' }, problems: [] });
     expect(settings).to.deep.equal({});
@@ -307,6 +307,6 @@ describe('packages: registry', () => {
   it('reads the packages of this repository', async () => {
     const registry = await readRegistry(join(import.meta.dirname, '../..'));
     expect(registry.broken).to.deep.equal([]);
-    expect(registry.get('faq')?.manifest.events).to.deep.equal(['message_created']);
+    expect(registry.get('faq')?.manifest.parts[0].events).to.deep.equal(['message_created']);
   });
 });

@@ -16,7 +16,8 @@ describe('bots: faq', () => {
   let say: (content: string, settings?: object) => Promise<Action[]>;
 
   before(async () => {
-    const { manifest, bundle } = await readPackage(faqPath);
+    const { manifest: plugin, bundle } = await readPackage(faqPath);
+    const [manifest] = plugin.parts;
     sandbox = createSandbox({ size: 1, queueLimit: 10, maxRssMb: 256 });
     say = async (content, settings = {}) => {
       const { config, problems } = validateConfig(manifest, settings);

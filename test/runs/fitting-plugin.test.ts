@@ -6,7 +6,7 @@ import type { InstalledPlugin } from '../../src/runs/installed-plugins.ts';
 function versionWith(version: string, required: readonly string[]): InstalledPlugin {
   const properties = { greeting: { type: 'string' }, team: { type: 'string' } };
   const config = { type: 'object', properties, required };
-  const manifest = parseManifest({
+  const [manifest] = parseManifest({
     id: 'late',
     name: 'l',
     version,
@@ -14,7 +14,7 @@ function versionWith(version: string, required: readonly string[]): InstalledPlu
     main: 'bot.js',
     events: ['schedule'],
     config,
-  });
+  }).parts;
   return { id: 'late', manifest, bundle: { hash: version, code: '' } };
 }
 
@@ -33,7 +33,7 @@ function plugins(first: InstalledPlugin | null, second: InstalledPlugin | null) 
 
 describe('the version that a bot runs', () => {
   const [old, next] = [versionWith('1.0.0', ['greeting']), versionWith('2.0.0', ['team'])];
-  const bot = { pluginId: 'late', config: { team: 'us' } };
+  const bot = { pluginId: 'late', part: 'bot' as const, config: { team: 'us' } };
 
   it('is looked for again where the one that is known refuses the settings', async () => {
     const { pack, config, problems } = await findFitting(plugins(old, next), bot);

@@ -10,7 +10,7 @@ export const oneBot: Furnishing = {
   accountName: 'Demo account',
   async furnish({ sql, account: { id: accountId }, now }) {
     const { active } = (await findRunnable(sql, 'faq')) ?? {};
-    const hearing = active && hearingOf(active.manifest);
+    const hearing = active && hearingOf(active.manifest.parts[0]);
     const name = active?.manifest.name ?? '';
     const faq = { accountId, name, description: active?.manifest.description ?? null, pluginId: 'faq', config: {} };
     const bot = hearing ? await createPluginBot(sql, { ...faq, hearing }, now) : null;

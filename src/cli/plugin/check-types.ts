@@ -24,8 +24,8 @@ const remedies: Readonly<Record<string, string>> = {
   sessionStorage: ', use `ctx.storage`',
 };
 
-/** The type errors of a package's main file and its imports; null where no TypeScript is installed. */
-export async function checkTypes(directory: string, main: string): Promise<Finding[] | null> {
+/** The type errors of a package's main files and their imports; null where no TypeScript is installed. */
+export async function checkTypes(directory: string, mains: readonly string[]): Promise<Finding[] | null> {
   const path = resolve(directory);
   const compiler = findCompiler(path);
   if (compiler === null) return null;
@@ -34,7 +34,7 @@ export async function checkTypes(directory: string, main: string): Promise<Findi
     const project = join(folder, 'tsconfig.json');
     const globals = join(folder, 'globals.d.ts');
     writeFileSync(globals, sandboxGlobals);
-    writeFileSync(project, JSON.stringify(projectFor(path, [join(path, main), globals])));
+    writeFileSync(project, JSON.stringify(projectFor(path, [...mains.map((main) => join(path, main)), globals])));
     const args = ['--disable-sigusr1', compiler, '--project', project, '--pretty', 'false'];
     const child = spawn(process.execPath, args, { cwd: path, stdio: ['ignore', 'pipe', 'ignore'] });
     return (await text(child.stdout)).split('\n').flatMap(toFinding);

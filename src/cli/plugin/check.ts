@@ -21,7 +21,10 @@ const noTypeScript: Finding = {
 /** The command `plugin check`: prints the report on a package; the exit code is 1 if it cannot be used. */
 export async function printPluginCheck(directory: string, { say, json = false }: CheckOptions = {}): Promise<void> {
   const checked = await tryPackage(directory, async (pack) => {
-    const types = await checkTypes(directory, pack.manifest.main);
+    const types = await checkTypes(
+      directory,
+      pack.manifest.parts.map(({ main }) => main),
+    );
     return [...lookAtCode(directory, pack), ...(types ?? [noTypeScript])];
   });
   const transcript = say === undefined || !checked.ok ? null : await play(directory, say);

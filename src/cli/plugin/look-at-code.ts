@@ -1,6 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { PackageFiles } from '../../packages/files.ts';
+import type { Manifest } from '../../packages/manifest/manifest.ts';
 import { isSetting } from '../../packages/manifest/setting-hosts.ts';
 import type { ReadPackage } from '../../packages/read/read.ts';
 import { compareUses, type Finding } from './compare-uses.ts';
@@ -13,13 +15,20 @@ export function lookAtCode(
   directory: string,
   { manifest, manifestText }: Pick<ReadPackage, 'manifest' | 'manifestText'>,
 ): Finding[] {
-  const read = readTrees(directory, manifest.main);
+  const findings = manifest.parts.flatMap((part) => lookAtPart(directory, part, manifestText));
+  // Parts may share files.
+  return findings.filter((one, at) => findings.findIndex((other) => isDeepStrictEqual(one, other)) === at);
+}
+
+function lookAtPart(directory: string, { kind, isPart, main, permissions }: Manifest, manifestText: string): Finding[] {
+  const read = readTrees(directory, main);
   if (!Array.isArray(read)) return [read];
   const uses = findUses(read);
   // Accounts choose the hosts that settings name.
-  const isChosen = manifest.permissions.network?.hosts.some(isSetting) ?? false;
+  const isChosen = permissions.network?.hosts.some(isSetting) ?? false;
   const blindSpots = uses.blindSpots.filter(({ hidden }) => !(isChosen && hidden === 'hosts'));
-  const found = compareUses(uses, manifest.permissions, manifestText);
+  const compared = compareUses(uses, permissions, manifestText);
+  const found = isPart ? compared.map((one) => ({ ...one, message: `in the part ${kind}: ${one.message}` })) : compared;
   return [...found, ...blindSpots.map(({ finding }) => finding)];
 }
 

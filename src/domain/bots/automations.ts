@@ -4,7 +4,6 @@ import { invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
 import { hearingOf } from '../../packages/manifest/heard-events.ts';
-import type { Manifest } from '../../packages/manifest/manifest.ts';
 import type { Sql } from '../../postgres/sql.ts';
 import { AgentBot } from '../../records/bots/agent-bot.ts';
 import { botToRun, type BotToRun } from '../../records/bots/bot-to-run.ts';
@@ -22,7 +21,7 @@ import {
 } from '../small-rows.ts';
 import { withSecrets } from './bots.ts';
 import { findHeardEvents, type HeardEvent } from './heard-events.ts';
-import { checkPluginKind, findManifest, holdManifest } from './kind-rules.ts';
+import { findManifest, holdManifest } from './kind-rules.ts';
 import { forgetFailures } from './quarantine.ts';
 import { readSettings } from './settings.ts';
 
@@ -35,6 +34,7 @@ interface Services {
 }
 
 const ofAccount = (accountId: number) => ({ accountId, kind: 'automation' }) as const;
+const automationOf = (pluginId: string) => ({ pluginId, part: 'automation', path: '/plugin_id' }) as const;
 
 /** Returns one page of the account's automations. */
 export function listAutomations(sql: Sql, accountId: number, page: number): Promise<Page<AgentBot>> {
@@ -62,7 +62,7 @@ export async function createAutomation(
     active = true,
   }: Shape<'requests/automation.create'>,
 ): Promise<AgentBot> {
-  const manifest = await holdAutomation(tx, pluginId);
+  const manifest = await holdManifest(tx, automationOf(pluginId));
   if (inboxIds) await checkInboxes(tx.sql, tx.account.id, inboxIds);
   if ((await countRows(tx.sql, AgentBot, ofAccount(tx.account.id))) >= maxAutomations)
     throw invalid('', 'limit', `An account can have at most ${maxAutomations} automations`);
@@ -96,7 +96,7 @@ export async function updateAutomation(
   if (rest.plugin_id !== undefined)
     throw invalid('/plugin_id', 'fixed', 'The plugin of an automation cannot be changed: create another automation');
   const known = await readAutomation(tx.sql, tx.account.id, id);
-  const manifest = config || secrets ? await holdAutomation(tx, known.pluginId ?? '') : null;
+  const manifest = config || secrets ? await holdManifest(tx, automationOf(known.pluginId ?? '')) : null;
   // After the plugin, as in changes of its version.
   const automation = (await lockIfThere(tx.sql, AgentBot, { ...ofAccount(tx.account.id), id })) ?? missing();
   if (inboxIds) await checkInboxes(tx.sql, tx.account.id, inboxIds);
@@ -130,7 +130,7 @@ export async function readDryRun(
 ): Promise<{ bot: BotToRun; events: HeardEvent[] }> {
   const automation = await readAutomation(sql, accountId, id);
   const { secrets: stored, pluginId } = automation;
-  const manifest = await findManifest(sql, pluginId ?? '', '/plugin_id');
+  const manifest = await findManifest(sql, automationOf(pluginId ?? ''));
   const settings = readSettings({ secretBox, manifest, config, secrets: undefined, stored });
   if (inboxIds) await checkInboxes(sql, accountId, inboxIds);
   const { events: names, hearsNotes, inboxIds: own = null } = automation;
@@ -142,12 +142,6 @@ export async function readDryRun(
 // The running version has validated the settings.
 function changedBy({ secrets }: AgentBot, { config, ...changed }: ReturnType<typeof readSettings>) {
   return { ...(config ? { config, configFits: true } : {}), secrets: withSecrets(secrets, changed.secrets) };
-}
-
-async function holdAutomation(tx: Transaction, pluginId: string): Promise<Manifest> {
-  const manifest = await holdManifest(tx, pluginId, '/plugin_id');
-  checkPluginKind(manifest, 'automation');
-  return manifest;
 }
 
 async function checkInboxes(sql: Sql, accountId: number, ids: readonly number[]): Promise<void> {

@@ -60,7 +60,7 @@ async function readJudged(
 ): Promise<AgentBotChanges> {
   const { config, secrets } = body;
   const outgoingUrl = urlOf(body);
-  const manifest = await holdManifest(tx, bot.pluginId ?? '', `/${path}`);
+  const manifest = await holdManifest(tx, { pluginId: bot.pluginId ?? '', part: 'bot', path: `/${path}` });
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');
   // After the plugin, as in changes of its version, which change bots: the merged settings must be those that are replaced.

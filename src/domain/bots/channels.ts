@@ -9,7 +9,7 @@ import type { Sql } from '../../postgres/sql.ts';
 import { AgentBot } from '../../records/bots/agent-bot.ts';
 import { createRow, deleteRows, findRow, lockIfThere, save, uniqueOr422, update } from '../small-rows.ts';
 import { withSecrets } from './bots.ts';
-import { checkPluginKind, holdManifest } from './kind-rules.ts';
+import { holdManifest } from './kind-rules.ts';
 import { forgetFailures } from './quarantine.ts';
 import { readSettings } from './settings.ts';
 
@@ -31,8 +31,7 @@ export async function createChannel(
   { secretBox }: { secretBox: SecretBox },
   { name, pluginId, config = {}, secrets }: ChannelSettings & { name: string; pluginId: string },
 ): Promise<{ channel: AgentBot; manifest: Manifest }> {
-  const manifest = await holdManifest(tx, pluginId, pluginPath);
-  checkPluginKind(manifest, 'channel', pluginPath);
+  const manifest = await holdManifest(tx, { pluginId, part: 'channel', path: pluginPath });
   const settings = readSettings({ secretBox, manifest, config, secrets, stored: {} });
   const stored = withSecrets({}, settings.secrets);
   const channel = await createRow(tx.sql, AgentBot, {
@@ -77,7 +76,7 @@ export async function updateChannel(
   { config, secrets }: ChannelSettings,
 ): Promise<void> {
   const { pluginId } = await readChannel(tx.sql, tx.account.id, id);
-  const manifest = await holdManifest(tx, pluginId ?? '', pluginPath);
+  const manifest = await holdManifest(tx, { pluginId: pluginId ?? '', part: 'channel', path: pluginPath });
   // After the plugin, as in changes of its version.
   const channel = await lockIfThere(tx.sql, AgentBot, { ...ofAccount(tx.account.id), id });
   if (!channel) throw notFound('Inbox');

@@ -8,7 +8,6 @@ import { aiSettingsOf } from './ai-settings.ts';
 import { createPluginBot, createWebhookBot, withSecrets } from './bots.ts';
 import {
   checkForwards,
-  checkPluginKind,
   holdManifest,
   noSecrets,
   noTokens,
@@ -38,8 +37,8 @@ async function makePluginBot({ services, tx }: BotChange, body: Shape<'requests/
   refuseHearing(body);
   const outgoingUrl = urlOf(body);
   const isAi = body.kind === 'ai';
-  const manifest = await holdManifest(tx, isAi ? aiPluginId : (body.plugin_id ?? ''), isAi ? '/kind' : '/plugin_id');
-  checkPluginKind(manifest, 'bot');
+  const named = isAi ? { pluginId: aiPluginId, path: '/kind' } : { pluginId: body.plugin_id ?? '', path: '/plugin_id' };
+  const manifest = await holdManifest(tx, { ...named, part: 'bot' });
   const aiSettings = aiSettingsOf(body, manifest.id === aiPluginId);
   if (outgoingUrl !== undefined) checkForwards(manifest, '/outgoing_url');
   if (body.format !== undefined) checkForwards(manifest, '/format');

@@ -2,8 +2,10 @@ import type { OuterTransaction } from '../../events/transaction.ts';
 import { invalid, type ApiError } from '../../errors.ts';
 import type { Random } from '../../lib/ports.ts';
 import type { SecretBox } from '../../lib/secrets/secret-box.ts';
-import type { Manifest } from '../../packages/manifest/manifest.ts';
+import type { Manifest, PluginManifest } from '../../packages/manifest/manifest.ts';
+import { partOf } from '../../packages/manifest/parts.ts';
 import type { Sql } from '../../postgres/sql.ts';
+import type { BotPart } from '../../records/bots/part.ts';
 import { findPlugin, holdPlugin, type Plugin } from '../plugins/rows.ts';
 
 /** The URL of a body. Errors: 422 for null: only a webhook bot that is new can be without a server. */
@@ -25,10 +27,9 @@ export function refuseHearing(body: object): void {
   if (field !== undefined) throw invalid(`/${field}`, 'kind', sentence);
 }
 
-/** Throws 422 at `path` if the plugin is of another kind; the sentence names the operation that creates what it makes. */
-export function checkPluginKind({ id, kind }: Manifest, wanted: Manifest['kind'], path = '/plugin_id'): void {
-  if (kind === wanted) return;
-  throw invalid(path, 'kind', `The plugin \`${id}\` makes ${makers[kind]}`);
+// The sentence names the operations that create what it makes.
+function otherKind({ id, parts }: PluginManifest, path: string): ApiError {
+  return invalid(path, 'kind', `The plugin \`${id}\` makes ${parts.map(({ kind }) => makers[kind]).join('; and ')}`);
 }
 
 const makers = {
@@ -60,23 +61,32 @@ export function noSecrets(): ApiError {
   return invalid('/secrets', 'kind', 'Only bots of the kind plugin have secrets');
 }
 
+/** A part of a plugin, and the place in the body that names the plugin. */
+interface WantedPart {
+  pluginId: string;
+  part: BotPart;
+  path: string;
+}
+
 /**
- * Locks the plugin, so that its version stays the one that judges the settings until they are stored, and returns its manifest.
- * Errors: 422 at `path` for a plugin that is not installed or is disabled.
+ * Locks the plugin, so that its version stays the one that judges the settings until they are stored, and returns the manifest
+ * of its part. Errors: 422 at `path` for a plugin that is not installed, is disabled, or has no such part.
  */
-export async function holdManifest({ sql }: OuterTransaction, pluginId: string, path: string): Promise<Manifest> {
-  return manifestIn(await holdPlugin(sql, pluginId), pluginId, path);
+export async function holdManifest({ sql }: OuterTransaction, wanted: WantedPart): Promise<Manifest> {
+  return manifestIn(await holdPlugin(sql, wanted.pluginId), wanted);
 }
 
-/** Returns the manifest of the plugin. Errors: 422 at `path` for a plugin that is not installed or is disabled. */
-export async function findManifest(sql: Sql, pluginId: string, path: string): Promise<Manifest> {
-  return manifestIn(await findPlugin(sql, pluginId), pluginId, path);
+/** Returns the manifest of a part of the plugin. Errors: as for holdManifest. */
+export async function findManifest(sql: Sql, wanted: WantedPart): Promise<Manifest> {
+  return manifestIn(await findPlugin(sql, wanted.pluginId), wanted);
 }
 
-function manifestIn(plugin: Plugin | null, pluginId: string, path: string): Manifest {
+function manifestIn(plugin: Plugin | null, { pluginId, part, path }: WantedPart): Manifest {
   if (!plugin?.active || !plugin.isPresent) throw notInstalled(path, pluginId);
   if (!plugin.enabled) throw invalid(path, 'enabled', `The plugin \`${pluginId}\` is disabled`);
-  return plugin.active.manifest;
+  const manifest = partOf(plugin.active.manifest, part);
+  if (!manifest) throw otherKind(plugin.active.manifest, path);
+  return manifest;
 }
 
 function notInstalled(path: string, pluginId: string): ApiError {

@@ -5,6 +5,7 @@ import { sendEvent } from '../../events/send-event.ts';
 import { withHookContent } from '../../records/hook-content.ts';
 import { findOutgoing } from '../../records/messages/outgoing.ts';
 import { readConversation, visibleConversations } from '../conversations/access.ts';
+import { partOfRowSql, type BotPart } from '../../records/bots/part.ts';
 import type { BotRun } from './run-records.ts';
 
 /** A recorded run with its event. */
@@ -12,8 +13,8 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
   id: number;
   /** Whether the bot is the platform's. */
   isSystem: boolean;
-  /** Whether it is the run of an automation. */
-  isAutomation: boolean;
+  /** The part of its plugin that ran. */
+  part: BotPart;
   /** The secrets of the bot now. */
   secretNames: readonly string[];
   event: { id: number; name: string; body: Record<string, unknown> };
@@ -46,8 +47,7 @@ interface Row {
   id: number;
   agent_bot_id: number;
   is_system: boolean;
-  is_automation: boolean;
-  is_channel: boolean;
+  part: BotPart;
   secret_names: string[];
   conversation_id: number | null;
   event_id: number;
@@ -85,7 +85,7 @@ const maxChars = 4 * 1024 * 1024;
 // As the run got it.
 const body = `coalesce(CASE WHEN b.kind IN ('automation', 'channel') THEN e.account_payload END, e.bot_payload, '{}'::json)`;
 const columns = `
-  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, b.kind = 'automation' AS is_automation, b.kind = 'channel' AS is_channel,
+  r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, ${partOfRowSql('b.kind')} AS part,
   ARRAY(SELECT jsonb_object_keys(b.secrets)) AS secret_names, r.conversation_id, r.event_id, e.name AS event_name,
   ${body} AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
@@ -154,7 +154,7 @@ export async function readRun(sql: Sql, accountId: number, actor: Actor, id: num
 // Events of hooks and channels have no content of their own: runs read it from the rows.
 async function readWholeEvent(sql: Sql, accountId: number, row: Row, { event }: RecordedRun) {
   if (event.name === 'hook_received') return withHookContent(sql, accountId, event.body);
-  if (!row.is_channel || row.conversation_id === null) return event.body;
+  if (row.part !== 'channel' || row.conversation_id === null) return event.body;
   const place = { conversationId: row.conversation_id, messageId: Number(event.body['id']) };
   const outgoing = await findOutgoing(sql, accountId, place);
   return outgoing && sendEvent(outgoing);
@@ -207,7 +207,7 @@ function toRun(row: Row): RecordedRun {
     id: row.id,
     botId: row.agent_bot_id,
     isSystem: row.is_system,
-    isAutomation: row.is_automation,
+    part: row.part,
     secretNames: row.secret_names,
     conversationId: row.conversation_id,
     eventId: row.event_id,

@@ -1,12 +1,14 @@
 import type { AgentBot } from '../../records/bots/agent-bot.ts';
 import { hookSecrets } from '../../packages/manifest/hooks.ts';
 import { readStoredManifest, type Manifest } from '../../packages/manifest/manifest.ts';
+import { partOf } from '../../packages/manifest/parts.ts';
 import type { Sql } from '../../postgres/sql.ts';
+import { partOfRow } from '../../records/bots/part.ts';
 import { findApprovedHosts } from './tools/checks.ts';
 import { secretsOf, type Tool } from './tools/tool.ts';
 import { readTemplate } from './tools/url-template.ts';
 
-type Bot = Pick<AgentBot, 'id' | 'accountId' | 'pluginId' | 'secrets' | 'config'>;
+type Bot = Pick<AgentBot, 'id' | 'kind' | 'accountId' | 'pluginId' | 'secrets' | 'config'>;
 
 /** Needs of a bot that its account has not met, each list sorted. */
 export interface UnmetNeeds {
@@ -29,7 +31,8 @@ export async function findUnmetNeeds(sql: Sql, bots: readonly Bot[]): Promise<Re
   const hooks = await findChannelHandlers(sql, bots);
   const found = new Map<number, UnmetNeeds>();
   for (const bot of bots) {
-    const manifest = manifests.get(bot.pluginId ?? '');
+    const plugin = manifests.get(bot.pluginId ?? '');
+    const manifest = plugin && partOf(plugin, partOfRow(bot.kind));
     if (!manifest) continue;
     const tools = toolsOf(manifest, bot);
     const needs = {

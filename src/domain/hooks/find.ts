@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../events/transaction.ts';
 import { readHookHandler, type HookHandler } from '../../packages/manifest/hooks.ts';
 import { momentOrNull, type Sql } from '../../postgres/sql.ts';
+import { fieldOfPart } from '../../records/bots/part.ts';
 import { ApiError } from '../../errors.ts';
 
 /** A hook that a token leads to, as the running version of its plugin has it. */
@@ -30,11 +31,13 @@ interface HookRow {
   last_received_at: string | null;
 }
 
+const hooksOfOwner = fieldOfPart('v.manifest', 'b.kind', 'hooks');
+
 /** Returns the hook that a token leads to; null for a token that is unknown or has expired. */
 export async function findHook(sql: Sql, tokenHash: Buffer, now: Date): Promise<FoundHook | null> {
   const [row] = await sql<HookRow>(
     `SELECT h.id, h.account_id, a.name AS account_name, h.agent_bot_id, h.owner_kind, h.handler AS handler_name, b.secrets, h.last_received_at,
-       CASE WHEN b.active THEN v.manifest::json -> 'hooks' -> h.handler END AS handler
+       CASE WHEN b.active THEN ${hooksOfOwner} -> h.handler END AS handler
      FROM hook_tokens t JOIN hooks h ON h.account_id = t.account_id AND h.id = t.hook_id
      JOIN accounts a ON a.id = h.account_id JOIN agent_bots b ON b.id = h.agent_bot_id
      LEFT JOIN plugins p ON p.id = b.plugin_id LEFT JOIN plugin_bundles v ON v.hash = p.active_hash

@@ -1,3 +1,6 @@
+import type { AgentBot } from '../../records/bots/agent-bot.ts';
+import { partOfRow } from '../../records/bots/part.ts';
+import { partOf } from '../../packages/manifest/parts.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import type { Transaction } from '../../events/transaction.ts';
 import { hashToken, lastFour } from '../../lib/secrets/tokens.ts';
@@ -69,13 +72,14 @@ export async function createHook(tx: Transaction, { name, owner, handler, token 
 }
 
 async function checkHandler(tx: Transaction, { kind, id }: HookOwner, handler: string): Promise<void> {
-  const [owner] = await tx.sql<{ plugin_id: string | null }>(
-    `SELECT plugin_id FROM agent_bots WHERE account_id = $1 AND id = $2 AND kind = ANY ($3) FOR SHARE`,
+  const [owner] = await tx.sql<{ plugin_id: string | null; kind: AgentBot['kind'] }>(
+    `SELECT plugin_id, kind FROM agent_bots WHERE account_id = $1 AND id = $2 AND kind = ANY ($3) FOR SHARE`,
     [tx.account.id, id, kinds[kind]],
   );
   if (!owner) throw notFound(nouns[kind]);
   const plugin = owner.plugin_id === null ? null : await holdPlugin(tx.sql, owner.plugin_id);
-  const handlers = Object.keys(plugin?.active?.manifest.hooks ?? {});
+  const part = plugin?.active && partOf(plugin.active.manifest, partOfRow(owner.kind));
+  const handlers = Object.keys(part?.hooks ?? {});
   if (handlers.includes(handler)) return;
   const known = handlers.length > 0 ? `it has ${handlers.map((one) => `\`${one}\``).join(', ')}` : 'it has none';
   throw invalid('/handler', 'unknown', `The plugin has no hook \`${handler}\`: ${known}`);

@@ -1,10 +1,12 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { refuse, type BrokenPackage, type FolderReading, type Registry } from '../../packages/registry.ts';
+import type { PluginManifest } from '../../packages/manifest/manifest.ts';
+import type { Sql } from '../../postgres/sql.ts';
 import type { Judged } from './misfits.ts';
 import type { Seal } from './open-settings.ts';
 import { beginChange } from './registry.ts';
 import { findPlugin, type Plugin } from './rows.ts';
-import { markBots, storeVersion, useVersion, whyOtherKind } from './versions.ts';
+import { markBots, storeVersion, useVersion, whyOtherKind, whyPartIsMissed } from './versions.ts';
 
 /** A row of a plugin as far as its folder concerns it. */
 interface Known {
@@ -82,9 +84,8 @@ async function install(
   const { hash } = bundle;
   const isSettled = known?.active_hash === hash && known.pending_hash === null;
   if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !options.trusted))) return [];
-  const before = known && (await findPlugin(tx.sql, manifest.id));
-  const otherKind = before && whyOtherKind(before, manifest);
-  if (otherKind) return [{ directory, problems: [otherKind] }];
+  const obstacle = known && (await findObstacle(tx.sql, manifest));
+  if (obstacle) return [{ directory, problems: [obstacle] }];
   await tx.sql(
     `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)
      ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, updated_at = excluded.updated_at`,
@@ -94,6 +95,13 @@ async function install(
   const plugin = (await findPlugin(tx.sql, manifest.id)) ?? { id: manifest.id, active: null };
   await useVersion(tx, plugin, { hash, manifest }, options);
   return [];
+}
+
+async function findObstacle(sql: Sql, manifest: PluginManifest): Promise<string | null> {
+  // Nobody creates what misses a part until the transaction ends.
+  await sql('SELECT FROM plugins WHERE id = $1 FOR UPDATE', [manifest.id]);
+  const before = await findPlugin(sql, manifest.id);
+  return before && (whyOtherKind(before, manifest) ?? (await whyPartIsMissed(sql, manifest)));
 }
 
 // The id of a folder that cannot be read yet is taken.

@@ -1,6 +1,8 @@
 import type { ErrorDetail } from '../../errors.ts';
-import { openConfig, type Manifest } from '../../packages/manifest/manifest.ts';
+import { openConfig, type PluginManifest } from '../../packages/manifest/manifest.ts';
+import { partOf } from '../../packages/manifest/parts.ts';
 import type { Sql } from '../../postgres/sql.ts';
+import { partOfRowSql, type BotPart } from '../../records/bots/part.ts';
 
 /** A bot whose settings a version refuses: its runs with that version would not begin. */
 export interface Misfit {
@@ -15,6 +17,7 @@ interface Row {
   id: number;
   account_id: number | null;
   name: string;
+  part: BotPart;
   /** Another one after each change of the settings. */
   version: string;
 }
@@ -25,7 +28,7 @@ export type FindMisfits = (sql: Sql) => Promise<Misfit[]>;
 /** A version of a plugin, as far as it judges settings. */
 interface Judge {
   hash: string;
-  manifest: Manifest;
+  manifest: PluginManifest;
 }
 
 /** Searches of versions that were made before a transaction, by the versions' hashes: within it they are short. */
@@ -48,7 +51,7 @@ export function searchOf({ hash, manifest }: Judge, judged?: Judged): FindMisfit
 }
 
 const pageSize = 500;
-const botsStatement = `SELECT id, account_id, name, md5(config::text) AS version FROM agent_bots
+const botsStatement = `SELECT id, account_id, name, ${partOfRowSql('kind')} AS part, md5(config::text) AS version FROM agent_bots
   WHERE plugin_id = $1 AND id > $2 ORDER BY id LIMIT ${pageSize}`;
 const settingsStatement = 'SELECT id, config FROM agent_bots WHERE id = ANY ($1)';
 
@@ -56,18 +59,19 @@ const settingsStatement = 'SELECT id, config FROM agent_bots WHERE id = ANY ($1)
  * Returns a search that validates the settings of a bot once, and again only when they have changed: after a search outside
  * of the transaction, that within it is short.
  */
-function misfitsOf(manifest: Manifest): FindMisfits {
+function misfitsOf(manifest: PluginManifest): FindMisfits {
   const known = new Map<number, { version: string; problems: ErrorDetail[] }>();
 
   const validate = async (sql: Sql, bots: readonly Row[]): Promise<void> => {
-    const changed = new Map(
-      bots.flatMap(({ id, version }) => (known.get(id)?.version === version ? [] : [[id, version] as const])),
-    );
+    const changed = new Map(bots.flatMap((bot) => (known.get(bot.id)?.version === bot.version ? [] : [[bot.id, bot]])));
     if (changed.size === 0) return;
     const rows = await sql<{ id: number; config: unknown }>(settingsStatement, [[...changed.keys()]]);
     // Settings that are newer than the version are validated again, since they have another version by then.
-    for (const { id, config } of rows)
-      known.set(id, { version: changed.get(id) ?? '', problems: openConfig(manifest, config).problems });
+    for (const { id, config } of rows) {
+      const { version = '', part = 'bot' } = changed.get(id) ?? {};
+      const judging = partOf(manifest, part);
+      known.set(id, { version, problems: judging ? openConfig(judging, config).problems : [] });
+    }
   };
 
   return async (sql) => {

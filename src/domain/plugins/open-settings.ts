@@ -1,5 +1,6 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import type { Manifest } from '../../packages/manifest/manifest.ts';
+import { partOfRowSql } from '../../records/bots/part.ts';
 import { secretSettings } from '../../packages/manifest/secret-settings.ts';
 
 /** Seals a text that is to be stored. */
@@ -12,7 +13,8 @@ interface Row {
 
 const pageSize = 500;
 const findStatement = `
-  SELECT id, config FROM agent_bots WHERE plugin_id = $1 AND jsonb_exists_any(config, $2::text[]) ORDER BY id LIMIT ${pageSize}`;
+  SELECT id, config FROM agent_bots
+  WHERE plugin_id = $1 AND ${partOfRowSql('kind')} = $3 AND jsonb_exists_any(config, $2::text[]) ORDER BY id LIMIT ${pageSize}`;
 const sealStatement = `
   UPDATE agent_bots SET config = config - $2::text[], secrets = secrets || $3::jsonb, updated_at = $4 WHERE id = $1`;
 
@@ -24,7 +26,7 @@ export async function sealOpenSettings({ sql, now }: OuterTransaction, manifest:
   const names = secretSettings(manifest.config);
   if (names.length === 0) return;
   for (;;) {
-    const bots = await sql<Row>(findStatement, [manifest.id, names]);
+    const bots = await sql<Row>(findStatement, [manifest.id, names, manifest.kind]);
     for (const { id, config } of bots) await sql(sealStatement, [id, names, sealed(config, names, seal), now]);
     if (bots.length < pageSize) return;
   }

@@ -1,5 +1,5 @@
 import { notFound } from '../../errors.ts';
-import { readStoredManifest, type Manifest } from '../../packages/manifest/manifest.ts';
+import { readStoredManifest, type PluginManifest } from '../../packages/manifest/manifest.ts';
 import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
 
 /** An installed version of a plugin. */
@@ -7,7 +7,7 @@ export interface PluginVersion {
   version: string;
   /** The SHA-256 of manifest and code. */
   hash: string;
-  manifest: Manifest;
+  manifest: PluginManifest;
 }
 
 /** An npm package in the code of a version. */

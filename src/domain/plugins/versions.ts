@@ -1,9 +1,12 @@
 import type { OuterTransaction } from '../../events/transaction.ts';
 import { findWidening } from '../../packages/manifest/grants.ts';
 import { hearingOf } from '../../packages/manifest/heard-events.ts';
-import type { Manifest } from '../../packages/manifest/manifest.ts';
+import type { PluginManifest } from '../../packages/manifest/manifest.ts';
+import { partOf } from '../../packages/manifest/parts.ts';
 import type { ReadPackage } from '../../packages/read/read.ts';
 import type { Sql } from '../../postgres/sql.ts';
+import { partOfRowSql, type BotPart } from '../../records/bots/part.ts';
+import { ApiError } from '../../errors.ts';
 import { searchOf, type FindMisfits, type Judged } from './misfits.ts';
 import { sealOpenSettings, type Seal } from './open-settings.ts';
 import type { Plugin, PluginVersion } from './rows.ts';
@@ -45,11 +48,27 @@ export async function storeVersion({ sql, now }: OuterTransaction, pack: NewVers
   );
 }
 
-/** Returns why the plugin cannot get a version of another kind; null when the kind is the same, or the first. */
-export function whyOtherKind({ id, active, pending }: Pick<Plugin, 'id' | 'active' | 'pending'>, next: Manifest) {
-  const kind = (active ?? pending)?.manifest.kind ?? next.kind;
-  if (kind === next.kind) return null;
-  return `The kind of the plugin \`${id}\` cannot change from ${kind} to ${next.kind}: give this package another id`;
+/** Returns why the plugin cannot get a version of other kinds alone; null when they have one in common, or it is the first. */
+export function whyOtherKind({ id, active, pending }: Pick<Plugin, 'id' | 'active' | 'pending'>, next: PluginManifest) {
+  const before = (active ?? pending)?.manifest;
+  if (!before || next.parts.some(({ kind }) => partOf(before, kind))) return null;
+  const [from, to] = [before, next].map(({ parts }) => parts.map(({ kind }) => kind).join(' and '));
+  return `The kind of the plugin \`${id}\` cannot change from ${from} to ${to}: give this package another id`;
+}
+
+const partNouns: Readonly<Record<BotPart, string>> = { bot: 'bots', automation: 'automations', channel: 'inboxes' };
+
+/** Returns why the plugin cannot get a version that lacks a part: bots, automations or inboxes run it; null when none do. */
+export async function whyPartIsMissed(sql: Sql, { id, parts }: PluginManifest): Promise<string | null> {
+  const kinds = parts.map(({ kind }) => kind);
+  const rows = await sql<{ part: BotPart; count: number }>(
+    `SELECT part, count(*) AS count FROM (SELECT ${partOfRowSql('kind')} AS part FROM agent_bots WHERE plugin_id = $1) used
+     WHERE part <> ALL ($2) GROUP BY part ORDER BY part`,
+    [id, kinds],
+  );
+  if (rows.length === 0) return null;
+  const users = rows.map(({ part, count }) => `${partNouns[part]} (${count})`).join(' and ');
+  return `This version of \`${id}\` lacks a part that is in use by ${users}. Delete them first`;
 }
 
 /** `trusted`: the version needs no approval. `judged`: the settings that were validated before the transaction. */
@@ -61,7 +80,7 @@ interface UseOptions {
 
 /**
  * Activates a stored version of the plugin, or makes it wait for approval if it has more permissions than the running one, or
- * refuses the settings of a bot, which then could not answer.
+ * refuses the settings of a bot, which then could not answer. Errors: 409 for one that lacks a part that is in use.
  */
 export async function useVersion(
   tx: OuterTransaction,
@@ -71,6 +90,7 @@ export async function useVersion(
 ): Promise<void> {
   const { hash, manifest } = version;
   const findMisfits = searchOf(version, judged);
+  await checkParts(tx.sql, manifest);
   if (!trusted && (await needsApproval(tx.sql, { active: plugin.active, next: manifest, findMisfits }))) {
     await tx.sql('UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
   } else await activate(tx, version, { seal, judged });
@@ -79,7 +99,7 @@ export async function useVersion(
 
 async function needsApproval(
   sql: Sql,
-  { active, next, findMisfits }: { active: Plugin['active']; next: Manifest; findMisfits: FindMisfits },
+  { active, next, findMisfits }: { active: Plugin['active']; next: PluginManifest; findMisfits: FindMisfits },
 ): Promise<boolean> {
   if (!active) return false;
   const widens = findWidening(active.manifest, next);
@@ -88,7 +108,7 @@ async function needsApproval(
 
 /**
  * Has the plugin run a stored version; nothing waits for approval any more. Settings that it marks as secret are sealed. Bots
- * whose settings it refuses are marked: they do not answer until they get others.
+ * whose settings it refuses are marked: they do not answer until they get others. Errors: 409 for one that lacks a part in use.
  */
 export async function activate(
   tx: OuterTransaction,
@@ -100,16 +120,24 @@ export async function activate(
   const { id } = manifest;
   // From here on no bot of the plugin gets settings until the transaction ends: see holdPlugin.
   await sql('UPDATE plugins SET active_hash = $2, pending_hash = NULL, updated_at = $3 WHERE id = $1', [id, hash, now]);
+  await checkParts(sql, manifest);
   await sql('UPDATE plugin_bundles SET activated_at = $2 WHERE hash = $1', [hash, now]);
-  const { events, hearsOwn, hearsNotes } = hearingOf(manifest);
-  await sealOpenSettings(tx, manifest, seal);
-  const misfits = await searchOf(version, judged)(sql);
-  await sql(
-    `UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4, config_fits = id <> ALL ($5)
-     WHERE plugin_id = $1`,
-    [id, events, hearsOwn, hearsNotes, misfits.map((bot) => bot.id)],
-  );
+  for (const part of manifest.parts) await sealOpenSettings(tx, part, seal);
+  const misfits = (await searchOf(version, judged)(sql)).map((bot) => bot.id);
+  for (const part of manifest.parts) {
+    const { events, hearsOwn, hearsNotes } = hearingOf(part);
+    await sql(
+      `UPDATE agent_bots SET events = $2, hears_own = $3, hears_notes = $4, config_fits = id <> ALL ($5)
+       WHERE plugin_id = $1 AND ${partOfRowSql('kind')} = $6`,
+      [id, events, hearsOwn, hearsNotes, misfits, part.kind],
+    );
+  }
   await markBots(sql, id);
+}
+
+async function checkParts(sql: Sql, manifest: PluginManifest): Promise<void> {
+  const missed = await whyPartIsMissed(sql, manifest);
+  if (missed !== null) throw new ApiError(409, 'in_use', missed);
 }
 
 /** Stores for the bots of a plugin, or of all plugins, why their plugin cannot run; such a bot does not answer. */

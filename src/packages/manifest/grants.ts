@@ -1,4 +1,5 @@
 import { describeHook, type HookHandler } from './hooks.ts';
+import type { Manifest } from './manifest.ts';
 import { isSetting } from './setting-hosts.ts';
 import { defaultLimits, type RunLimits } from '../../sandbox/run.ts';
 
@@ -87,21 +88,58 @@ interface Rights {
   hooks?: Readonly<Record<string, Pick<HookHandler, 'verify'>>>;
 }
 
-/** The permissions in words, one sentence each; none if nothing is granted. */
-export function describePermissions(rights: Rights): string[] {
+/** Rights and limits of a part. */
+interface Bounds extends Rights {
+  limits: RunLimits;
+}
+
+/** A part of a package with its rights and limits. */
+interface GrantedPart extends Bounds, Pick<Manifest, 'kind' | 'isPart'> {}
+
+/** A package, as far as it may do something. */
+interface Parts {
+  parts: readonly GrantedPart[];
+}
+
+/** The permissions of a package in words, one sentence each; none if nothing is granted. */
+export function describePermissions({ parts }: Parts): string[] {
+  return parts.flatMap((part) => describePart(part).map((words) => asPart(part, words)));
+}
+
+/** The permissions of one part in words, one sentence each. */
+export function describePart(rights: Rights): string[] {
   return grantsOf(rights).map(({ words }) => words);
 }
 
-/** Rights and limits of a version. */
-interface Bounds extends Rights {
-  limits: RunLimits;
+const partWords: Readonly<Record<Manifest['kind'], string>> = {
+  bot: 'As bot',
+  automation: 'As automation',
+  channel: 'As channel',
+};
+
+function asPart({ kind, isPart }: GrantedPart, words: string): string {
+  return isPart ? `${partWords[kind]}: ${words}` : words;
 }
 
 /** Bounds to compare with while no version runs. */
 const nothing: Bounds = { permissions: {}, limits: defaultLimits };
 
-/** Returns a sentence for each right or limit of `next` beyond `present`; none if `next` widens nothing. */
-export function findWidening(present: Bounds | null, next: Bounds): string[] {
+/** Returns a sentence for each part, right or limit of `next` beyond `present`; none if `next` widens nothing. */
+export function findWidening(present: Parts | null, next: Parts): string[] {
+  return next.parts.flatMap((part) => {
+    const before = present?.parts.find(({ kind }) => kind === part.kind) ?? null;
+    const added = present && !before ? [addedWords[part.kind]] : [];
+    return [...added, ...findWideningOfPart(before, part).map((words) => asPart(part, words))];
+  });
+}
+
+const addedWords: Readonly<Record<Manifest['kind'], string>> = {
+  bot: 'Serve conversations, by a new part for bots',
+  automation: 'Hear what happens in accounts, by a new part for automations',
+  channel: 'Connect inboxes with other systems, by a new part for channels',
+};
+
+function findWideningOfPart(present: Bounds | null, next: Bounds): string[] {
   const { limits, ...rights } = present ?? nothing;
   const granted = grantsOf(rights);
   const wider = grantsOf(next).filter((grant) => !granted.some((held) => covers(held, grant)));

@@ -13,21 +13,32 @@ import { findHookProblems, readHooks, type HookHandler } from './hooks.ts';
 import { findPermissionProblems, readPermissions } from './permissions.ts';
 import { findKindProblems } from './kinds.ts';
 import { findHostProblems } from './setting-hosts.ts';
+import { findPartsProblems, partFilesOf, type PartFile } from './parts.ts';
 import { findSecretProblems, secretSettings, withoutSecrets } from './secret-settings.ts';
 
 type ManifestFile = Shape<'runtime/plugin'>;
 /** The settings of a bot as a JSON Schema object: the subset that schemas/runtime/plugin.json allows. */
-export type ConfigSchema = NonNullable<ManifestFile['config']>;
+export type ConfigSchema = NonNullable<PartFile['config']>;
 
-/** A validated plugin.json, its optional fields filled in with their defaults. */
+/** A validated plugin.json: what the package is called, and what it is made of. */
+export interface PluginManifest {
+  id: string;
+  name: string;
+  version: string;
+  description: string;
+  /** Each of another kind. */
+  parts: readonly [Manifest, ...Manifest[]];
+}
+
+/** The part of a package that serves one kind, its optional fields filled in with their defaults. */
 export interface Manifest {
   id: string;
   name: string;
   version: string;
-  apiVersion: '1';
-  description: string;
   /** Whether it serves conversations, hears what happens in accounts, or connects inboxes with other systems. */
-  kind: NonNullable<ManifestFile['kind']>;
+  kind: PartFile['kind'];
+  /** Whether plugin.json lists it under `parts`, as others may be listed beside it. */
+  isPart: boolean;
   /** The setting or secret of a channel that no two inboxes may share; null for none. */
   identity: string | null;
   main: string;
@@ -53,64 +64,63 @@ interface Setting {
 }
 
 /** Validates a parsed plugin.json. Throws a PluginError that names every problem. */
-export function parseManifest(value: unknown): Manifest {
+export function parseManifest(value: unknown): PluginManifest {
   const unsafe = findUnsafeValue(value);
   if (unsafe) throw new PluginError([`plugin.json: ${unsafe.message}`]);
   const problems = findProblems('runtime/plugin', value, 'The file').map(({ message }) => `plugin.json: ${message}`);
   if (problems.length > 0) throw new PluginError([...new Set(problems)]);
-  const manifest = fillIn(value as ManifestFile);
-  const { config, permissions } = manifest;
+  const file = value as ManifestFile;
+  const manifest = fillIn(file);
+  const found = [...findPartsProblems(file), ...manifest.parts.flatMap(findProblemsOfPart)];
+  if (found.length > 0) throw new PluginError(found.map((problem) => `plugin.json: ${problem}`));
+  return manifest;
+}
+
+function findProblemsOfPart(part: Manifest): string[] {
+  const { config, permissions } = part;
   const found = [
     ...findConfigSchemaProblem(config),
     ...findSecretProblems(config),
     ...findPermissionProblems(permissions),
     ...findHostProblems(config, permissions),
-    ...findKindProblems(manifest),
-    ...findHookProblems(manifest.hooks, manifest),
+    ...findKindProblems(part),
+    ...findHookProblems(part.hooks, part),
   ];
-  if (found.length > 0) throw new PluginError(found.map((problem) => `plugin.json: ${problem}`));
-  return manifest;
+  return part.isPart ? found.map((problem) => `in the part ${part.kind}: ${problem}`) : found;
 }
 
 /** The manifest in the text of a plugin.json that was validated when it was stored. */
-export function readStoredManifest(text: string): Manifest {
+export function readStoredManifest(text: string): PluginManifest {
   return fillIn(JSON.parse(text) as ManifestFile);
 }
 
-function fillIn(file: ManifestFile): Manifest {
-  const {
-    id,
-    name,
-    version,
-    apiVersion,
-    description = '',
-    kind = 'bot',
-    identity = null,
-    main,
-    events,
-    config = noSettings,
-    limits = {},
-  } = file;
-  const permissions = { ...readPermissions(file.permissions), ...(kind === 'channel' ? { channel: true } : {}) };
+function fillIn(file: ManifestFile): PluginManifest {
+  const { id, name, version, description = '' } = file;
+  const common = { id, name, version, isPart: file.parts !== undefined };
+  // The schema demands one at least.
+  const parts = partFilesOf(file).map((part) => ({
+    ...common,
+    ...fillInPart(part),
+  })) as unknown as PluginManifest['parts'];
+  return { id, name, version, description, parts };
+}
+
+function fillInPart(part: PartFile): Omit<Manifest, 'id' | 'name' | 'version' | 'isPart'> {
+  const { kind, main, events, identity = null, config = noSettings, limits = {} } = part;
   return {
-    id,
-    name,
-    version,
-    apiVersion,
-    description,
     kind,
     identity,
     main,
     events,
-    hooks: readHooks(file.hooks),
+    hooks: readHooks(part.hooks),
     config,
-    permissions,
+    permissions: { ...readPermissions(part.permissions), ...(kind === 'channel' ? { channel: true } : {}) },
     limits: { ...defaultLimits, ...limits },
   };
 }
 
 /** Parses and validates the text of a plugin.json. Throws a PluginError that names every problem. */
-export function parseManifestText(text: string): Manifest {
+export function parseManifestText(text: string): PluginManifest {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -36,15 +36,21 @@ const [functions, channelFunctions] = ['bundled-functions', 'define-channel'].ma
 const botApiCode = `export const defineBot = (bot) => bot;\nexport const defineAutomation = (automation) => automation;\n${functions}\n${channelFunctions}`;
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.json': 'json' };
 // The map of a file that has none: esbuild leaves the file out of the map of the bundle.
+const withoutMapOf = (contents: string): string =>
+  `${contents}\n//# sourceMappingURL=data:application/json;base64,${noMap}`;
 const noMap = Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64');
 const namespace = 'package';
+const partsNamespace = 'parts';
 const patternProblem = 'import() and require() take the path of one file as plain text: patterns are not expanded';
 const patternIds = new Set(['unsupported-dynamic-import', 'unsupported-require-call']);
 const evalProblem =
   'eval() could load what is not seen here: npm packages that call it are refused; `new Function` is not';
 const nestingProblem = 'The code is nested too deeply';
 
-// The script's value is the namespace of the main file.
+/** The main file of a package, or those of its parts by kind. */
+export type MainFiles = string | ReadonlyMap<string, string>;
+
+// The script's value is the namespace of the main file, or has a function for each part that loads it: a run pays for one.
 const scriptOptions = {
   bundle: true,
   write: false,
@@ -111,7 +117,7 @@ interface Form {
 /** State of a bundling: the files it reads, and why imports of npm packages were not resolved, by importer and specifier. */
 interface Build extends Form {
   files: PackageSource;
-  main: string;
+  main: MainFiles;
   dependencies: Dependencies;
   unresolved: Map<string, string>;
   /** Files that were read, by their paths. */
@@ -143,8 +149,9 @@ function confine({ files, main, dependencies, unresolved, texts, mapsPackages }:
   }
 
   function resolveImport(args: OnResolveArgs): OnResolveResult | undefined {
-    const { path, kind, importer, with: attributes } = args;
-    if (kind === 'entry-point') return locate(main);
+    const { path, kind, importer, namespace: from, with: attributes } = args;
+    if (kind === 'entry-point') return typeof main === 'string' ? locate(main) : { path, namespace: partsNamespace };
+    if (from === partsNamespace) return locate(path);
     const refused = refuseAttributes(path, attributes);
     if (refused) return refused;
     if (path === botApi) return { path, namespace: 'bot-api' };
@@ -157,7 +164,7 @@ function confine({ files, main, dependencies, unresolved, texts, mapsPackages }:
       const text = texts.get(path) ?? files.read(path);
       texts.set(path, text);
       const isMapped = mapsPackages || !isOfDependency(path) || path.endsWith('.json');
-      const contents = isMapped ? text : `${text}\n//# sourceMappingURL=data:application/json;base64,${noMap}`;
+      const contents = isMapped ? text : withoutMapOf(text);
       return { contents, loader: loaders[extname(path)] ?? 'js' };
     });
   }
@@ -167,6 +174,10 @@ function confine({ files, main, dependencies, unresolved, texts, mapsPackages }:
     setup(bundler) {
       bundler.onResolve({ filter: /.*/ }, resolveImport);
       bundler.onLoad({ filter: /.*/, namespace: 'bot-api' }, () => ({ contents: botApiCode, loader: 'ts' }));
+      bundler.onLoad({ filter: /.*/, namespace: partsNamespace }, () => ({
+        contents: codeOfParts(main),
+        loader: 'js',
+      }));
       bundler.onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({
         contents: 'module.exports = {};',
         loader: 'js',
@@ -175,6 +186,12 @@ function confine({ files, main, dependencies, unresolved, texts, mapsPackages }:
       bundler.onLoad({ filter: /.*/ }, ({ path }) => refusal(`"${path}" is not a file of the package`));
     },
   };
+}
+
+function codeOfParts(main: MainFiles): string {
+  const files = typeof main === 'string' ? [] : [...main];
+  const calls = files.map(([kind, file]) => `${JSON.stringify(kind)}: () => require(${JSON.stringify(file)})`);
+  return withoutMapOf(`module.exports = { ${calls.join(', ')} };`);
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {
@@ -201,8 +218,8 @@ function problemsOf(error: unknown, build: Omit<Build, keyof Form>): string[] {
     : ['The code cannot be bundled'];
 }
 
-/** Bundles the main file and its imports into one script: files of the package, npm packages and `switchboard/bot`. */
-export async function bundle(files: PackageSource, main: string): Promise<Bundling> {
+/** Bundles the main files and their imports into one script: files of the package, npm packages and `switchboard/bot`. */
+export async function bundle(files: PackageSource, main: MainFiles): Promise<Bundling> {
   const known = { files, main, dependencies: new Dependencies(files), unresolved: new Map(), texts: new Map() };
   try {
     return await bundleShortest(known);
@@ -256,16 +273,14 @@ async function buildScript(
     ...scriptOptions,
     minifyWhitespace,
   });
-  const evals = warnings.filter(({ id, location }) => id === 'direct-eval' && isForeign(location?.file ?? ''));
+  const evals = warnings.filter(
+    ({ id, location }) => id === 'direct-eval' && isOfDependency(location?.file.replace(/^package:/, '') ?? ''),
+  );
   return {
     script: outputFiles[0],
     packages: withBytes(dependencies.used(), Object.values(metafile.outputs)[0]?.inputs ?? {}),
     problems: evals.map((warning) => describe({ ...warning, text: evalProblem }, build)),
   };
-}
-
-function isForeign(path: string): boolean {
-  return isOfDependency(path.replace(/^package:/, ''));
 }
 
 function withBytes(

@@ -1,5 +1,7 @@
 import { createSandbox } from '../../sandbox/parent/pool.ts';
-import type { RunResult, Sandbox } from '../../sandbox/run.ts';
+import type { Bundle, RunResult, Sandbox } from '../../sandbox/run.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { bundleOf } from '../manifest/parts.ts';
 import type { ReadPackage } from './read.ts';
 
 /** A package as far as loading it needs it. */
@@ -47,15 +49,20 @@ async function tryUnknown(packs: readonly Loadable[], given?: Sandbox): Promise<
   }
 }
 
-async function findLoadProblem(sandbox: Sandbox, pack: Loadable): Promise<string | null> {
-  const first = await load(sandbox, pack);
-  const { outcome, error } = doubtful.has(first.outcome) ? await load(sandbox, pack) : first;
-  if (outcome === 'no_handler') return null;
-  return `The code does not load (${outcome})${error === undefined ? '' : `: ${error}`}`;
+async function findLoadProblem(sandbox: Sandbox, { manifest, bundle }: Loadable): Promise<string | null> {
+  for (const part of manifest.parts) {
+    const first = await load(sandbox, part, bundle);
+    const { outcome, error } = doubtful.has(first.outcome) ? await load(sandbox, part, bundle) : first;
+    if (outcome === 'no_handler') continue;
+    const code = part.isPart ? `The code of the part ${part.kind}` : 'The code';
+    return `${code} does not load (${outcome})${error === undefined ? '' : `: ${error}`}`;
+  }
+  return null;
 }
 
-function load(sandbox: Sandbox, { manifest, bundle }: Loadable): Promise<RunResult> {
-  const { limits, permissions } = manifest;
+function load(sandbox: Sandbox, part: Manifest, code: Bundle): Promise<RunResult> {
+  const { limits, permissions } = part;
+  const bundle = bundleOf(code, part);
   const base = { owner: nobody, bundle, event: {}, handler: noEvent, config: {}, seed: 1, now: 0 };
   return sandbox.run({ ...base, limits, permissions });
 }

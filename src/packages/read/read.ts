@@ -2,7 +2,7 @@ import { basename, relative, resolve } from 'node:path';
 import { printable } from '../../lib/text/printable.ts';
 import { hashOf } from '../archive/hash.ts';
 import { parseManifestText } from '../manifest/manifest.ts';
-import type { Manifest } from '../manifest/manifest.ts';
+import type { PluginManifest } from '../manifest/manifest.ts';
 import { dirsBeside, findNamesakes } from '../folders.ts';
 import type { BundledPackage } from './dependencies.ts';
 import { readAndKeep } from './kept-readings.ts';
@@ -13,7 +13,7 @@ import type { Bundle } from '../../sandbox/run.ts';
 
 /** A valid package. */
 export interface ReadPackage {
-  manifest: Manifest;
+  manifest: PluginManifest;
   /** The text of plugin.json. */
   manifestText: string;
   /** The code. Its hash covers the manifest too, so that it names what the plugin may do and what it does. */
@@ -56,7 +56,7 @@ export async function readPackageOnce(
  */
 export async function acceptReading(
   { manifest: text, code, packages, problems }: PackageReading,
-  findMore?: (manifest: Manifest) => Promise<readonly string[]>,
+  findMore?: (manifest: PluginManifest) => Promise<readonly string[]>,
 ): Promise<ReadPackage> {
   if (text === null) throw new PluginError(problems);
   const manifest = readManifest(text);
@@ -99,7 +99,7 @@ export async function findMisnaming(path: string, id: string): Promise<Misnaming
   return { problem, isTaken: namesake !== undefined };
 }
 
-function readManifest(text: string): Manifest | readonly string[] {
+function readManifest(text: string): PluginManifest | readonly string[] {
   try {
     return parseManifestText(text);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { ArchiveFiles } from '../archive/archive-files.ts';
-import { bundle } from './bundle.ts';
+import { bundle, type MainFiles } from './bundle.ts';
 import { FileProblem, packageBounds, type PackageSource } from '../files.ts';
 import { maxSignatureChars, problemBounds } from './reader-message.ts';
 import type { ReaderMessage } from './reader-message.ts';
@@ -16,9 +16,9 @@ export async function readFiles(files: PackageSource): Promise<ReadMessage> {
     if (!(error instanceof FileProblem)) throw error;
     return refuse(null, [`plugin.json: ${error.message}`]);
   }
-  const main = mainOf(manifest);
-  if (main === null) return refuse(manifest, []);
-  const bundling = await bundle(files, main);
+  const mains = mainsOf(manifest);
+  if (mains === null) return refuse(manifest, []);
+  const bundling = await bundle(files, mains);
   if ('problems' in bundling) return refuse(manifest, bundling.problems);
   return { type: 'read', manifest, code: bundling.code, packages: bundling.packages, problems: [] };
 }
@@ -44,12 +44,19 @@ export function refuse(manifest: string | null, problems: readonly string[]): Re
   return { type: 'read', manifest, code: null, packages: [], problems: first };
 }
 
-/** The main file that a plugin.json names; null when plugin.json is invalid, which the parent reports. */
-function mainOf(manifest: string): string | null {
+/** The main file that a plugin.json names, or those of its parts; null when it is invalid, which the parent reports. */
+function mainsOf(manifest: string): MainFiles | null {
   try {
-    const { main } = JSON.parse(manifest) as { main?: unknown };
-    return typeof main === 'string' ? main : null;
+    const { main, parts } = JSON.parse(manifest) as { main?: unknown; parts?: unknown };
+    if (!Array.isArray(parts)) return typeof main === 'string' ? main : null;
+    const files = parts as Partial<Record<'kind' | 'main', unknown>>[];
+    return new Map(files.map((part) => [nameIn(part.kind), nameIn(part.main)]));
   } catch {
     return null;
   }
+}
+
+function nameIn(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('Not a text');
+  return value;
 }

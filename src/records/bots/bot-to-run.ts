@@ -1,5 +1,6 @@
 import type { AgentBot } from './agent-bot.ts';
 import { columns, joins, toConversation, type Row } from '../conversations/rows.ts';
+import { partOfRow, partOfRowSql, type BotPart } from './part.ts';
 import { versionColumn, versioned, type Presumed } from '../conversations/presumed.ts';
 
 /** A plugin bot, as far as its runs need it. */
@@ -9,6 +10,8 @@ export interface BotToRun {
   avatarUrl: string | null;
   /** The plugin that the bot runs. */
   pluginId: string | null;
+  /** The part of the plugin that it runs. */
+  part: BotPart;
   /** The account's settings of the plugin. */
   config: Record<string, unknown>;
   /** Its secrets by name, sealed. */
@@ -23,13 +26,14 @@ export interface BotToRun {
 
 /** Returns what the runs of a bot need of its record. */
 export function botToRun(bot: AgentBot): BotToRun {
-  const { id, name, avatarUrl = null, pluginId = null, config, secrets, tokensPerDay = null } = bot;
+  const { id, name, kind, avatarUrl = null, pluginId = null, config, secrets, tokensPerDay = null } = bot;
   const isSystem = (bot.accountId ?? null) === null;
   return {
     id,
     name,
     avatarUrl,
     pluginId,
+    part: partOfRow(kind),
     config,
     secrets,
     isSystem,
@@ -44,6 +48,7 @@ export interface BotRow {
   run_bot_name: string;
   run_bot_avatar: string | null;
   run_bot_plugin: string | null;
+  run_bot_part: BotPart;
   run_bot_config: Record<string, unknown>;
   run_bot_secrets: Record<string, string>;
   run_bot_is_system: boolean;
@@ -58,7 +63,7 @@ export interface FoundWithBot extends Presumed {
 
 /** SQL of what runs need of the bot `p`. */
 export const botToRunColumns = `p.id AS run_bot_id, p.name AS run_bot_name, p.avatar_url AS run_bot_avatar,
-  p.plugin_id AS run_bot_plugin, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
+  p.plugin_id AS run_bot_plugin, ${partOfRowSql('p.kind')} AS run_bot_part, p.config AS run_bot_config, p.secrets AS run_bot_secrets,
   p.account_id IS NULL AS run_bot_is_system, p.outgoing_url IS NOT NULL AS run_bot_has_server,
   p.tokens_per_day AS run_bot_tokens_per_day`;
 
@@ -88,6 +93,7 @@ export function toBotToRun(row: BotRow): BotToRun {
     name: row.run_bot_name,
     avatarUrl: row.run_bot_avatar,
     pluginId: row.run_bot_plugin,
+    part: row.run_bot_part,
     config: row.run_bot_config,
     secrets: row.run_bot_secrets,
     isSystem: row.run_bot_is_system,

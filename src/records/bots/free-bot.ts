@@ -4,8 +4,6 @@ import { servingBotColumns, unfitnessOf, type ServingBotRow, type Unfitness } fr
 /** An automation, a channel, or a bot that is to run for an event without a conversation. */
 export interface FreeBot {
   bot: BotToRun;
-  /** Its part: a bot acts in the inboxes that it serves. */
-  part: 'bot' | 'automation' | 'channel';
   /** The inboxes in which an automation may act, null for all; the one of a channel. */
   inboxIds: readonly number[] | null;
   /** Why it is not called, `endpoint_disabled` for one that is off; null when it is. */
@@ -13,7 +11,6 @@ export interface FreeBot {
 }
 
 interface FreeRow extends BotRow, ServingBotRow {
-  part: FreeBot['part'];
   inbox_ids: number[] | null;
   active: boolean;
 }
@@ -22,7 +19,7 @@ interface FreeRow extends BotRow, ServingBotRow {
 export const freeBot = `
   CASE WHEN p.kind <> 'webhook' AND (p.account_id = d.account_id OR p.account_id IS NULL) THEN (
     SELECT to_json(found) FROM (
-      SELECT ${botToRunColumns}, ${servingBotColumns}, CASE WHEN b.kind IN ('automation', 'channel') THEN b.kind ELSE 'bot' END AS part, b.inbox_ids, b.active
+      SELECT ${botToRunColumns}, ${servingBotColumns}, b.inbox_ids, b.active
       FROM agent_bots b WHERE b.id = p.id
     ) found) END`;
 
@@ -32,7 +29,6 @@ export function toFreeBot(found: unknown): FreeBot | null {
   if (!row) return null;
   return {
     bot: toBotToRun(row),
-    part: row.part,
     inboxIds: row.inbox_ids,
     unfit: row.active ? unfitnessOf(row) : 'endpoint_disabled',
   };

@@ -17,6 +17,8 @@ import type { RunOutcome } from '../run.ts';
 interface Start extends ContextData {
   seed: number;
   bounds: Bounds;
+  /** See Bundle. */
+  part?: string;
 }
 
 interface Bounds {
@@ -117,7 +119,7 @@ export function collect(): string {
 
 async function runHandler(request: Start, code: string): Promise<void> {
   const ctx = createContext(request, { queueAction, writeLog, callHost });
-  const bot = loadBot(code);
+  const bot = loadBot(code, request.part);
   if (bot === null) return;
   const on = bot.on as Fields;
   try {
@@ -248,9 +250,11 @@ function callHost(name: unknown, input: unknown): Promise<unknown> {
 }
 
 /** The bot, whose `on` holds its handlers by event name; null when it cannot be loaded, with the outcome set. */
-function loadBot(code: string): Fields | null {
+function loadBot(code: string, part: string | undefined): Fields | null {
   try {
-    const bot = (evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined)?.default;
+    const value = evaluateScript(`"use strict";${code}\n//# sourceURL=bot.js`) as Fields | undefined;
+    const loaded = part === undefined ? value : value && (value[part] as () => Fields)();
+    const bot = loaded?.default;
     const { on, onError } = (bot ?? {}) as Fields;
     if (typeof on === 'object' && on !== null) return { on: on, onError };
     finish('load_failed', 'The main file has no `export default defineBot({ on: { … } })`');

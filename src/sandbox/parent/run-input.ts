@@ -25,5 +25,6 @@ export function inputOf(request: RunRequest): string {
   const run = `${bundle.hash.slice(0, 12)}-${seed}`;
   const view = viewEvent(event, permissions);
   const withheld = withheldFields(permissions);
-  return JSON.stringify({ event: view, handler, config, history, withheld, seed, now, run, bounds });
+  const { part } = bundle;
+  return JSON.stringify({ event: view, handler, config, history, withheld, seed, now, run, bounds, part });
 }

@@ -389,7 +389,7 @@ describe('plugins of the platform', function () {
     const beside = await TestApp.start({ databaseUrl, pluginRoot: root.path });
     try {
       expect((await beside.get(`${base}/brief`)).body.version).to.equal('1.0.0');
-      expect((await beside.app.plugins.load(run!.bundle_hash))?.bundle.code).to.contain('brief');
+      expect((await beside.app.plugins.find('brief', 'bot'))?.bundle.code).to.contain('brief');
     } finally {
       await beside.app.stop();
     }

@@ -129,8 +129,8 @@ function presentRun(run: RecordedRun, { actor, principal }: Reader): Shape<'reso
   const calls = run.calls as Shape<'resources/run'>['calls'];
   return {
     id: run.id,
-    agent_bot_id: run.isAutomation ? null : run.botId,
-    automation_id: run.isAutomation ? run.botId : null,
+    agent_bot_id: run.part === 'automation' ? null : run.botId,
+    automation_id: run.part === 'automation' ? run.botId : null,
     plugin: { id: run.pluginId, version: run.pluginVersion || null, hash: run.bundleHash || null },
     conversation_id: run.conversationId,
     event: run.event,

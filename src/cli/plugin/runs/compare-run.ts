@@ -1,4 +1,5 @@
-import { openConfig } from '../../../packages/manifest/manifest.ts';
+import { openConfig, type Manifest } from '../../../packages/manifest/manifest.ts';
+import { bundleOf, partOf } from '../../../packages/manifest/parts.ts';
 import type { ReadPackage } from '../../../packages/read/read.ts';
 import { byQuestion, repeat, type Recording } from '../../../runs/repeat.ts';
 import { isOutcomeOfSandbox } from '../../../runs/sandbox-outcomes.ts';
@@ -46,8 +47,8 @@ interface End extends Ending {
 }
 
 async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): Promise<End> {
-  const { manifest, bundle } = pack;
-  if (!hears(manifest, run)) return { outcome: 'not_heard', actions: [] };
+  const manifest = partOf(pack.manifest, run.kind);
+  if (!manifest || !hears(manifest, run)) return { outcome: 'not_heard', actions: [] };
   const { config, problems } = openConfig(manifest, run.config);
   const [problem] = problems;
   if (problem) return { outcome: 'load_failed', actions: [], reason: problem.message };
@@ -59,7 +60,7 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   const bot = (run.agent_bot_id ?? run.automation_id) as number;
   const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
   const repetition = await repeat(sandbox, recording, {
-    repeater: { bundle, permissions, limits },
+    repeater: { bundle: bundleOf(pack.bundle, manifest), permissions, limits },
     recall: recallFor?.(run) ?? byQuestion,
   });
   if (repetition.unanswered) return unanswered(repetition.unanswered);
@@ -68,7 +69,7 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
 }
 
 // Requests of hooks, and messages that a channel sends, need no entry in `events`.
-function hears({ events, hooks, kind }: ReadPackage['manifest'], { event: { name, body } }: ListedRun): boolean {
+function hears({ events, hooks, kind }: Manifest, { event: { name, body } }: ListedRun): boolean {
   if (body['event'] === 'send') return kind === 'channel';
   if (name === 'hook_received') return Object.hasOwn(hooks, (body['hook'] as { name: string }).name);
   return kind === 'channel' || (events as readonly string[]).includes(name);

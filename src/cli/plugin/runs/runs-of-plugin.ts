@@ -3,8 +3,8 @@ import { OperatorError } from '../../../lib/operator-error.ts';
 import type { CallService } from '../../../lib/service-client.ts';
 import { readList } from '../../service.ts';
 
-/** A recorded run, with the account that it was in. */
-export type ListedRun = Shape<'resources/run'> & { account_id: number };
+/** A recorded run, with the account that it was in, and the kind of plugin that ran. */
+export type ListedRun = Shape<'resources/run'> & { account_id: number; kind: RunSource['kind'] };
 
 /** Which runs a command is about. */
 export interface RunSelection {
@@ -74,7 +74,7 @@ export async function* readRuns(
     const path: string = `${list}${query.toString()}`;
     const { payload, meta }: Shape<'resources/run-list'> = await call('GET', path);
     const runs = kind === 'channel' ? payload.filter((run) => run.plugin.id === plugin) : payload;
-    yield runs.map((run) => ({ ...run, account_id: account }));
+    yield runs.map((run) => ({ ...run, account_id: account, kind }));
     cursor = meta.next_cursor;
   }
 }

@@ -15,7 +15,7 @@ export async function readWholeRuns(
   for (const run of runs) {
     const isWhole = kind !== 'channel' && run.event.name !== 'hook_received';
     const path = `/api/v1/accounts/${account}/runs/${run.id}`;
-    whole.push(isWhole ? run : { ...(await call<Shape<'resources/run'>>('GET', path)), account_id: account });
+    whole.push(isWhole ? run : { ...run, ...(await call<Shape<'resources/run'>>('GET', path)) });
   }
   return whole;
 }

@@ -29,7 +29,7 @@ interface Draft {
 export function AutomationSettings({ automation, changed }: Props) {
   const loaded = useLoad(async (signal) => {
     const [options, plugins] = await Promise.all([loadRuleOptions(signal), loadPlugins(signal)]);
-    return { options, plugin: plugins.find(({ id }) => id === automation.plugin_id) };
+    return { options, plugin: plugins.find(({ id, kind }) => id === automation.plugin_id && kind === 'automation') };
   });
   return (
     <Show of={loaded}>

@@ -37,7 +37,7 @@ export function BotSettings({ bot, changed }: Props) {
 }
 
 async function findPlugin(id: string, signal: AbortSignal): Promise<AccountPlugin | undefined> {
-  return (await loadPlugins(signal)).find((plugin) => plugin.id === id);
+  return (await loadPlugins(signal)).find((plugin) => plugin.id === id && plugin.kind === 'bot');
 }
 
 function SettingsForm({ bot, plugin, changed }: Props & { plugin: AccountPlugin | null }) {

@@ -40,7 +40,7 @@ export function PluginsPage({ query }: ViewProps) {
             <>
               {payload.length === 0 && <Nothing isPlatform={isPlatform} />}
               {payload.map((plugin) => (
-                <PluginPanel key={plugin.id} plugin={plugin} />
+                <PluginPanel key={`${plugin.id} ${plugin.kind}`} plugin={plugin} />
               ))}
               <Pages meta={meta} />
             </>
