@@ -429,7 +429,7 @@ current_conversation: BotConversation
 sequence: EventSequence
 })
 /**
- * Which runs of the account's bots, and where to go on.
+ * Which runs of the account's bots, automations and channels, and where to go on. At most one of `agent_bot_id`, `automation_id` and `inbox_id`.
  */
 export type ListRunsOfAnAccountQuery = (ListRunsQuery & {
 /**
@@ -437,9 +437,13 @@ export type ListRunsOfAnAccountQuery = (ListRunsQuery & {
  */
 agent_bot_id?: Id
 /**
- * Runs of this automation alone; not beside `agent_bot_id`.
+ * Runs of this automation alone.
  */
 automation_id?: Id
+/**
+ * Runs of the channel of this inbox alone; 422 for an inbox without a channel.
+ */
+inbox_id?: Id
 /**
  * Runs in this conversation alone.
  */
@@ -5768,18 +5772,22 @@ payload: Run[]
 meta: CursorMeta
 }
 /**
- * One event that was handled by a bot inside the service: all that it got, asked for and did.
+ * One event that was handled by a bot, an automation or a channel inside the service: all that it got, asked for and did. Exactly one of `agent_bot_id`, `automation_id` and `inbox_id` is no null.
  */
 export interface Run {
 id: Id
 /**
- * Null for a run of an automation.
+ * Null for a run of an automation or a channel.
  */
 agent_bot_id: NullableId
 /**
- * Null for a run of a bot.
+ * Null for a run of a bot or a channel.
  */
 automation_id: NullableId
+/**
+ * The inbox of a channel; null for a run of a bot or an automation.
+ */
+inbox_id: NullableId
 /**
  * The code that ran. Version and hash are null when there was none to run.
  */

@@ -11,6 +11,11 @@ export function unixSecondsOrNull(moment: Date | null): number | null {
   return moment === null ? null : unixSeconds(moment);
 }
 
+/** Like fromUnixSeconds; null without a number. */
+export function optionalDate(seconds: number | undefined): Date | null {
+  return seconds === undefined ? null : fromUnixSeconds(seconds);
+}
+
 /** The date of a number of Unix seconds. */
 export function fromUnixSeconds(seconds: number): Date {
   return new Date(seconds * 1000);

@@ -1,7 +1,8 @@
 import { listAuditLog, type AuditEntry, type AuditFilter } from '../../domain/audit/list.ts';
 import { doors } from '../../http/route/admission/doors.ts';
 import type { Services } from '../../http/route/call.ts';
-import { fromUnixSeconds, unixSeconds } from '../../lib/unix-time.ts';
+import type { Sql } from '../../postgres/sql.ts';
+import { optionalDate, unixSeconds } from '../../lib/unix-time.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentStretch, readCursor } from '../cursor.ts';
 
@@ -9,23 +10,31 @@ type Asked = Shape<'requests/audit-log.query'>;
 
 const numeric = /^\d+$/;
 
-/** Selects the entries that a query of an audit log asks for; `list` names the log, whose cursors no other takes. */
-export function auditFilter({ secretBox }: Services, list: string, asked: Asked): AuditFilter {
+/** Returns a stretch of the audit log of an account, or of the platform for null, as the query selects it. */
+export async function readAuditLog(
+  { services, sql, query }: { services: Services; sql: Sql; query: Asked },
+  accountId: number | null,
+) {
+  const list = accountId === null ? 'audit log of the platform' : `audit log of account ${accountId}`;
+  const found = await listAuditLog(sql, accountId, auditFilter(services, list, query));
+  return presentStretch(found, presentAuditEntry, { ...services, list });
+}
+
+// `list` names the log, whose cursors no other takes.
+function auditFilter({ secretBox }: Services, list: string, asked: Asked): AuditFilter {
   const { action, actor_id: actorId, target, since, until, cursor } = asked;
   const [type, id = null] = target?.split(':') ?? [];
-  const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
   return {
     action,
     actorId,
     target: type === undefined ? null : { type, id },
-    since: dateOf(since),
-    until: dateOf(until),
+    since: optionalDate(since),
+    until: optionalDate(until),
     after: readCursor(secretBox, list, cursor),
   };
 }
 
-/** An entry of an audit log in REST answers. */
-export function presentAuditEntry(entry: AuditEntry): Shape<'resources/audit-entry'> {
+function presentAuditEntry(entry: AuditEntry): Shape<'resources/audit-entry'> {
   const { id, at, actor, action, target, changes, address, requestId } = entry;
   return {
     id,
@@ -49,10 +58,6 @@ export const auditLogRoutes = [
       description:
         'Who changed what only administrators change, and who signed in. Each entry is written with the act itself; none is changed afterwards. They are kept for REPORT_RETENTION_DAYS.',
     },
-    async ({ services, sql, account, query }) => {
-      const list = `audit log of account ${account.id}`;
-      const found = await listAuditLog(sql, account.id, auditFilter(services, list, query));
-      return presentStretch(found, presentAuditEntry, { ...services, list });
-    },
+    (call) => readAuditLog(call, call.account.id),
   ),
 ];

@@ -24,6 +24,7 @@ import { unixSeconds, unixSecondsOrNull } from '../../lib/unix-time.ts';
 import type { Hook } from '../../records/hook.ts';
 import type { Shape } from '../../schemas.ts';
 import { presentPage } from '../page.ts';
+import { checkOneOwner } from './one-owner.ts';
 
 const base = '/api/v1/accounts/:account_id/hooks';
 const dayInSeconds = 24 * 3_600;
@@ -46,21 +47,12 @@ function presentHook({ publicUrl }: Pick<Services, 'publicUrl'>, hook: Hook, tok
   };
 }
 
-const ownerFields = ['inbox_id', 'automation_id', 'agent_bot_id'] as const;
-
 async function findOwner(tx: Transaction, body: Shape<'requests/hook.create'>): Promise<HookOwner> {
   const { inbox_id: inbox = null, automation_id: automation = null, agent_bot_id: bot = null } = body;
   if (inbox !== null) return ownerInInbox(tx, inbox);
   if (automation !== null) return { kind: 'automation', id: automation };
   if (bot !== null) return { kind: 'agent_bot', id: bot };
   throw invalid('/agent_bot_id', 'required', 'One of agent_bot_id, automation_id and inbox_id must be given');
-}
-
-// After the owner was found: what the account does not have is not there.
-function checkOneOwner(body: Shape<'requests/hook.create'>): void {
-  const [, second] = ownerFields.filter((field) => typeof body[field] === 'number');
-  if (second === undefined) return;
-  throw invalid(`/${second}`, 'one', 'Only one of agent_bot_id, automation_id and inbox_id can be given');
 }
 
 function presentRequest(request: HookRequestRow): Shape<'resources/hook-request'> {

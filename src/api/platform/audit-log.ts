@@ -1,9 +1,5 @@
-import { listAuditLog } from '../../domain/audit/list.ts';
 import { doors } from '../../http/route/admission/doors.ts';
-import { auditFilter, presentAuditEntry } from '../accounts/audit-log.ts';
-import { presentStretch } from '../cursor.ts';
-
-const list = 'audit log of the platform';
+import { readAuditLog } from '../accounts/audit-log.ts';
 
 export const platformAuditLogRoutes = [
   doors.platform(
@@ -15,9 +11,6 @@ export const platformAuditLogRoutes = [
       description:
         'Who changed accounts, people, plugins and the bots of the platform. Accounts have logs of their own.',
     },
-    async ({ services, sql, query }) => {
-      const found = await listAuditLog(sql, null, auditFilter(services, list, query));
-      return presentStretch(found, presentAuditEntry, { ...services, list });
-    },
+    (call) => readAuditLog(call, null),
   ),
 ];

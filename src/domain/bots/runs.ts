@@ -15,6 +15,8 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
   isSystem: boolean;
   /** The part of its plugin that ran. */
   part: BotPart;
+  /** The inbox of a channel; null for bots and automations. */
+  inboxId: number | null;
   /** The secrets of the bot now. */
   secretNames: readonly string[];
   event: { id: number; name: string; body: Record<string, unknown> };
@@ -29,7 +31,7 @@ export interface RecordedRun extends Omit<BotRun, 'messageIds'> {
 
 /** Which runs of a list are wanted: `since` inclusive, `until` exclusive; those behind `after`. */
 export interface RunFilter {
-  botId: number | undefined;
+  botId?: number | undefined;
   conversationId: number | undefined;
   outcome: string | undefined;
   since: Date | null;
@@ -48,6 +50,7 @@ interface Row {
   agent_bot_id: number;
   is_system: boolean;
   part: BotPart;
+  inbox_id: number | null;
   secret_names: string[];
   conversation_id: number | null;
   event_id: number;
@@ -86,6 +89,7 @@ const maxChars = 4 * 1024 * 1024;
 const body = `coalesce(CASE WHEN b.kind IN ('automation', 'channel') THEN e.account_payload END, e.bot_payload, '{}'::json)`;
 const columns = `
   r.id, r.agent_bot_id, b.account_id IS NULL AS is_system, ${partOfRowSql('b.kind')} AS part,
+  CASE WHEN b.kind = 'channel' THEN b.inbox_ids[1] END AS inbox_id,
   ARRAY(SELECT jsonb_object_keys(b.secrets)) AS secret_names, r.conversation_id, r.event_id, e.name AS event_name,
   ${body} AS event_body, r.attempt, r.plugin_id, r.plugin_version, r.bundle_hash, r.config,
   r.permissions, r.limits, r.seed, r.clock, r.calls, r.outcome, r.actions, r.actions::text AS actions_text, r.logs, r.error,
@@ -101,7 +105,7 @@ const visible = (
       AND ${visibleConversations(actor)}) END`;
 const one = `SELECT ${columns} FROM bot_runs r ${joins} WHERE r.account_id = $1 AND r.id = $2`;
 
-/** Runs of a bot or an automation in the conversations that the actor may see, and those without one, newest first. */
+/** Runs of a bot, an automation or a channel in the conversations that the actor may see, and those without one, newest first. */
 export function listRunsOfBot(
   sql: Sql,
   { accountId, actor, botId }: { accountId: number; actor: Actor; botId: number },
@@ -208,6 +212,7 @@ function toRun(row: Row): RecordedRun {
     botId: row.agent_bot_id,
     isSystem: row.is_system,
     part: row.part,
+    inboxId: row.inbox_id,
     secretNames: row.secret_names,
     conversationId: row.conversation_id,
     eventId: row.event_id,

@@ -9,13 +9,19 @@ import {
 import { findBundle } from '../../../domain/plugins/registry.ts';
 import { readAutomation } from '../../../domain/bots/automations.ts';
 import { readAgentBot } from '../../../domain/bots/bots.ts';
+import { readInbox } from '../../../domain/inboxes/inboxes.ts';
+import { invalid } from '../../../errors.ts';
+import type { Actor } from '../../../events/transaction.ts';
 import { doors } from '../../../http/route/admission/doors.ts';
 import type { Services } from '../../../http/route/call.ts';
-import { fromUnixSeconds, unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
+import { optionalDate, unixSeconds, unixSecondsOrNull } from '../../../lib/unix-time.ts';
+import type { Sql } from '../../../postgres/sql.ts';
 import type { Shape } from '../../../schemas.ts';
+import type { Inbox } from '../../../records/inbox.ts';
 import type { RecordedCall } from '../../../sandbox/run.ts';
 import { usageOf } from '../../../runs/usage.ts';
 import { presentStretch, readCursor } from '../../cursor.ts';
+import { checkOneOwner } from '../one-owner.ts';
 
 const base = '/api/v1/accounts/:account_id';
 const query = 'requests/run.list.query';
@@ -23,18 +29,19 @@ const reply = 'resources/run-list';
 
 export const runRoutes = [
   doors.account(
-    ['GET', `${base}/runs`, 'List the runs of bots'],
+    ['GET', `${base}/runs`, 'List runs'],
     {
       query: 'requests/account-run.list.query',
       reply,
       role: 'agent',
-      description: 'In the conversations that the caller may see.',
+      description:
+        'Runs of bots, automations and channels in the conversations that the caller may see, and those without a conversation.',
     },
     async ({ services, sql, account, actor, principal, query: asked }) => {
-      if (asked.agent_bot_id !== undefined) await readAgentBot(sql, account.id, asked.agent_bot_id);
-      if (asked.automation_id !== undefined) await readAutomation(sql, account.id, asked.automation_id);
+      const place = { accountId: account.id, actor };
+      const botId = await findOwner(sql, place, asked);
       const list = `runs in account ${account.id}`;
-      const found = await listRuns(sql, { accountId: account.id, actor }, filterOf(services, list, asked));
+      const found = await listRuns(sql, place, { ...filterOf(services, list, asked), botId });
       return presentStretch(found, (run) => presentRun(run, { actor, principal }), { ...services, list });
     },
   ),
@@ -73,7 +80,7 @@ export const runRoutes = [
       keyed: false,
       errors: [409],
       description:
-        'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing changed. Refused (409) when the code is not stored any more, the record was changed (`not_replayable`), or its content was deleted with a message (`run_erased`).',
+        'Repeats the run from its record: by the code that ran, with the settings, the clock, the random numbers and the answers of that time. Nothing is called, and nothing is changed except the audit log, which gets the entry `bot.replayed`. Refused (409) when the code is not stored any more, the record was changed (`not_replayable`), or its content was deleted with a message (`run_erased`).',
     },
     {
       prepare: async ({ services, read, account, actor, params }) => {
@@ -90,10 +97,29 @@ export const runRoutes = [
 
 function filterOf({ secretBox }: Services, list: string, asked: Shape<'requests/account-run.list.query'>): RunFilter {
   const { conversation_id: conversationId, outcome, since, until, cursor } = asked;
-  const botId = asked.agent_bot_id ?? asked.automation_id;
-  const dateOf = (seconds: number | undefined) => (seconds === undefined ? null : fromUnixSeconds(seconds));
   const after = readCursor(secretBox, list, cursor);
-  return { botId, conversationId, outcome, since: dateOf(since), until: dateOf(until), after };
+  return { conversationId, outcome, since: optionalDate(since), until: optionalDate(until), after };
+}
+
+/** The row of the bot, automation or channel whose runs alone are wanted. Errors: 404, 403, 422. */
+async function findOwner(
+  sql: Sql,
+  { accountId, actor }: { accountId: number; actor: Actor },
+  asked: Shape<'requests/account-run.list.query'>,
+): Promise<number | undefined> {
+  const { agent_bot_id: bot, automation_id: automation, inbox_id: inbox } = asked;
+  const found = [
+    bot !== undefined && (await readAgentBot(sql, accountId, bot)).id,
+    automation !== undefined && (await readAutomation(sql, accountId, automation)).id,
+    inbox !== undefined && channelOf(await readInbox(sql, accountId, actor, inbox)),
+  ];
+  checkOneOwner(asked);
+  return found.find((id) => id !== false);
+}
+
+function channelOf({ channelId }: Inbox): number {
+  if (channelId) return channelId;
+  throw invalid('/inbox_id', 'channel', 'Only inboxes with a channel have runs of their own: this inbox has none');
 }
 
 // The record of a deleted message has no calls any more, but the run has used what it used.
@@ -129,8 +155,9 @@ function presentRun(run: RecordedRun, { actor, principal }: Reader): Shape<'reso
   const calls = run.calls as Shape<'resources/run'>['calls'];
   return {
     id: run.id,
-    agent_bot_id: run.part === 'automation' ? null : run.botId,
+    agent_bot_id: run.part === 'bot' ? run.botId : null,
     automation_id: run.part === 'automation' ? run.botId : null,
+    inbox_id: run.inboxId,
     plugin: { id: run.pluginId, version: run.pluginVersion || null, hash: run.bundleHash || null },
     conversation_id: run.conversationId,
     event: run.event,

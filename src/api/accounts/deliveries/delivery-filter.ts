@@ -1,6 +1,6 @@
 import { codesOf } from '../../../deliveries/core/error-class.ts';
 import type { LogFilter } from '../../../deliveries/log/log-filter.ts';
-import { fromUnixSeconds } from '../../../lib/unix-time.ts';
+import { optionalDate } from '../../../lib/unix-time.ts';
 import type { Shape } from '../../../schemas.ts';
 
 /** The filter that a request describes, in the names of the list of deliveries. */
@@ -12,11 +12,7 @@ export function toFilter(asked: Shape<'requests/delivery.count.query'>): Omit<Lo
     errorCodes: asked.error_class === undefined ? null : codesOf(asked.error_class),
     answer: asked.q ?? null,
     conversationId: asked.conversation_id ?? null,
-    since: dateOf(asked.since),
-    until: dateOf(asked.until),
+    since: optionalDate(asked.since),
+    until: optionalDate(asked.until),
   };
-}
-
-function dateOf(seconds: number | undefined): Date | null {
-  return seconds === undefined ? null : fromUnixSeconds(seconds);
 }

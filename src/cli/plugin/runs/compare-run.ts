@@ -56,8 +56,7 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   const calls = run.calls as RecordedCall[];
   if (permissions.history > 0 && calls[0]?.name !== 'history') return unanswered({ name: 'history', input: {} });
   const { event, seed, now, account_id: account } = run;
-  // A run has one owner: channels are listed as bots.
-  const bot = (run.agent_bot_id ?? run.automation_id) as number;
+  const bot = (run.agent_bot_id ?? run.automation_id ?? run.inbox_id) as number;
   const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
   const repetition = await repeat(sandbox, recording, {
     repeater: { bundle: bundleOf(pack.bundle, manifest), permissions, limits },

@@ -15,10 +15,9 @@ export interface RunSelection {
   account?: number;
 }
 
-/** Where an account lists the runs of the plugin: of one bot or automation, or, for its channel inboxes, among all runs. */
+/** Where an account lists the runs of the plugin: of one bot or automation, or of one channel inbox. */
 export interface RunSource {
   account: number;
-  plugin: string;
   kind: 'bot' | 'automation' | 'channel';
   path: string;
 }
@@ -47,23 +46,23 @@ async function sourcesIn(call: CallService, plugin: string, account: number): Pr
   const automations = await readList<Shape<'resources/automation'>>(call, `${base}/automations`);
   const inboxes = await readList<Shape<'resources/inbox'>>(call, `${base}/inboxes`);
   const own = ({ plugin_id: id }: { plugin_id?: string | null }) => id === plugin;
-  const place = { account, plugin };
   return [
     ...bots.payload
       .filter(own)
-      .map(({ id }) => ({ ...place, kind: 'bot' as const, path: `${base}/agent_bots/${id}/runs?` })),
+      .map(({ id }) => ({ account, kind: 'bot' as const, path: `${base}/agent_bots/${id}/runs?` })),
     ...automations.payload
       .filter(own)
-      .map(({ id }) => ({ ...place, kind: 'automation' as const, path: `${base}/runs?automation_id=${id}&` })),
-    // Runs of channels name no inbox: the account's list is read once for all of the plugin's.
-    ...(inboxes.payload.some(own) ? [{ ...place, kind: 'channel' as const, path: `${base}/runs?` }] : []),
+      .map(({ id }) => ({ account, kind: 'automation' as const, path: `${base}/runs?automation_id=${id}&` })),
+    ...inboxes.payload
+      .filter(own)
+      .map(({ id }) => ({ account, kind: 'channel' as const, path: `${base}/runs?inbox_id=${id}&` })),
   ];
 }
 
 /** The runs of a source, newest first, page by page; pages may be empty. */
 export async function* readRuns(
   call: CallService,
-  { account, plugin, kind, path: list }: RunSource,
+  { account, path: list }: RunSource,
   { since, outcome }: RunSelection,
 ): AsyncGenerator<ListedRun[]> {
   const query = new URLSearchParams();
@@ -73,8 +72,7 @@ export async function* readRuns(
     if (cursor !== '') query.set('cursor', cursor);
     const path: string = `${list}${query.toString()}`;
     const { payload, meta }: Shape<'resources/run-list'> = await call('GET', path);
-    const runs = kind === 'channel' ? payload.filter((run) => run.plugin.id === plugin) : payload;
-    yield runs.map((run) => ({ ...run, account_id: account, kind }));
+    yield payload.map((run) => ({ ...run, account_id: account, kind }));
     cursor = meta.next_cursor;
   }
 }

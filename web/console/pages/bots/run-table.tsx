@@ -3,6 +3,7 @@ import type { Reply } from '../../../shared/call.ts';
 import { Table } from '../../kit/table.tsx';
 import { Time } from '../../kit/time.tsx';
 import { Outcome } from './outcomes.tsx';
+import { runnerOf } from './runner.ts';
 
 /** A run, as the service answers it. */
 export type Run = Reply<'GET runs/:id'>;
@@ -26,14 +27,13 @@ export function RunTable({ runs, names, empty }: Props) {
         { title: 'Run', kind: 'fit', cell: ({ id }) => <a href={`/console/runs/${id}`}>Run {id}</a> },
         { title: 'Started', kind: 'fit', cell: ({ created_at: at }) => <Time at={at} /> },
         {
-          title: 'Bot or automation',
+          title: 'Run by',
           kind: 'text',
-          cell: ({ agent_bot_id: id, automation_id: automation }) =>
-            automation === null ? (
-              <a href={`/console/bots/${id}`}>{names.get(Number(id)) ?? `Bot ${id}`}</a>
-            ) : (
-              <a href={`/console/automations/${automation}`}>{names.get(automation) ?? `Automation ${automation}`}</a>
-            ),
+          cell: (run) => {
+            const { title, id, path } = runnerOf(run);
+            const name = title === 'Inbox' ? undefined : names.get(id);
+            return <a href={path}>{name ?? `${title} ${id}`}</a>;
+          },
         },
         {
           title: 'Conversation',

@@ -14,6 +14,7 @@ import { Outcome, wordsOf } from './outcomes.tsx';
 import { Replay } from './replay.tsx';
 import { RunLog } from './run-log.tsx';
 import type { Run } from './run-table.tsx';
+import { runnerOf, type Runner } from './runner.ts';
 
 /** Page of a run: its input, calls, actions, log and outcome. */
 export function RunPage({ parameters }: ViewProps) {
@@ -21,21 +22,16 @@ export function RunPage({ parameters }: ViewProps) {
   const loaded = useLoad(
     async (signal) => {
       const run = await call('GET runs/:id', { id, signal });
-      const { agent_bot_id: botId, automation_id: automationId } = run;
-      const runner =
-        automationId === null
-          ? await call('GET agent_bots/:id', { id: Number(botId), signal })
-          : await call('GET automations/:id', { id: automationId, signal });
-      return { run, botName: runner.name };
+      return { run, name: await nameOf(runnerOf(run), signal) };
     },
     [id],
   );
   return (
     <Page title={`Run ${parameters['id']}`}>
       <Show of={loaded}>
-        {({ run, botName }) => (
+        {({ run, name }) => (
           <>
-            <Facts facts={factsOf(run, botName)} />
+            <Facts facts={factsOf(run, name)} />
             {run.erased_at !== null && (
               <p class="note">The record was erased with a message that it contained. This run cannot be replayed.</p>
             )}
@@ -53,24 +49,25 @@ export function RunPage({ parameters }: ViewProps) {
   );
 }
 
-function factsOf(run: Run, botName: string): (readonly [string, ComponentChildren])[] {
+// Agents who see the run may not see the inbox.
+async function nameOf({ title, id }: Runner, signal: AbortSignal): Promise<string> {
+  if (title === 'Inbox') return `Inbox ${id}`;
+  const path = title === 'Bot' ? 'GET agent_bots/:id' : 'GET automations/:id';
+  return (await call(path, { id, signal })).name;
+}
+
+function factsOf(run: Run, name: string): (readonly [string, ComponentChildren])[] {
   const { plugin, event } = run;
+  const { title, path } = runnerOf(run);
   return [
     ['Outcome', <Outcome key="outcome" name={run.outcome} />],
     ['Meaning', wordsOf(run.outcome)],
-    run.automation_id === null
-      ? [
-          'Bot',
-          <a key="bot" href={`/console/bots/${run.agent_bot_id}`}>
-            {botName}
-          </a>,
-        ]
-      : [
-          'Automation',
-          <a key="automation" href={`/console/automations/${run.automation_id}`}>
-            {botName}
-          </a>,
-        ],
+    [
+      title,
+      <a key="runner" href={path}>
+        {name}
+      </a>,
+    ],
     [
       'Conversation',
       run.conversation_id && (
