@@ -81,7 +81,7 @@ describe('runs of an account', function () {
     const shop = (await app.post('inboxes', { name: 'Shop', channel: { type: 'api' } })).body.id as number;
     const problem = async (query: string) => {
       const { status, body } = await app.get(`runs?${query}`);
-      return [status, body.error.details?.[0]?.path ?? null, body.error.message];
+      return [status, body.details?.[0]?.path ?? null, body.details?.[0]?.message ?? body.error];
     };
     expect((await problem('inbox_id=999999'))[0]).to.equal(404);
     expect(await problem(`inbox_id=${shop}`)).to.deep.equal([

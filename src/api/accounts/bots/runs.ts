@@ -34,6 +34,7 @@ export const runRoutes = [
       query: 'requests/account-run.list.query',
       reply,
       role: 'agent',
+      errors: [422],
       description:
         'Runs of bots, automations and channels in the conversations that the caller may see, and those without a conversation.',
     },
