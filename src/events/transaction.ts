@@ -232,10 +232,11 @@ export class Transaction extends OuterTransaction {
   }
 }
 
-// An event that tells of a deletion is kept: its body holds ids only.
-function actorTold({ kind, id, name }: Actor, event: EventName): Cause['actor'] {
+/** The actor that an event of accounts names; null for the service. */
+export function actorTold({ kind, id, name }: Actor, event: EventName): Cause['actor'] {
   if (kind === 'system' || id === null) return null;
   const { ends }: Entry = catalog[event];
+  // An event that tells of a deletion is kept: its body holds ids only.
   return ends && kind === 'contact' ? null : { type: kind, id, name };
 }
 

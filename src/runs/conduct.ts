@@ -1,8 +1,9 @@
 import { isForSpeakers, quarantineNote, silenceOfBot } from '../domain/conversations/arbiter.ts';
 import type { BotSilence, Conversation } from '../records/conversations/conversation.ts';
 import type { BotToRun } from '../records/bots/bot-to-run.ts';
+import type { FreeBot } from '../records/bots/free-bot.ts';
 import type { Unfitness } from '../records/conversations/serving-bot.ts';
-import type { Actor } from '../events/transaction.ts';
+import { system, type Actor } from '../events/transaction.ts';
 
 /** Why a bot is not called for an event that waited for it; null when it is. */
 export function whyUnheard(conversation: Conversation, botId: number, event: string): string | null {
@@ -34,6 +35,13 @@ export function noteOfStop({ bot }: Conversation, { id, name }: Pick<BotToRun, '
 /** The bot as the author of what its run does; `depth` is that of the event it was called for. */
 export function actorOf({ id, name, avatarUrl }: BotToRun, depth: number): Actor {
   return { kind: 'agent_bot', id, name, role: null, email: null, avatarUrl: avatarUrl ?? null, depth: depth + 1 };
+}
+
+/** The author of what the run of a plugin does; `depth` is that of the event it was called for. */
+export function authorOf({ bot, inboxIds }: Pick<FreeBot, 'bot' | 'inboxIds'>, depth: number): Actor {
+  // A channel writes nothing itself: it brings in what customers write.
+  if (bot.part === 'channel') return { ...system, depth };
+  return bot.part === 'automation' ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
 }
 
 /** How people get the conversation after a run that failed. */

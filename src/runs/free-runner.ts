@@ -19,7 +19,7 @@ import { applyActions } from './apply-actions.ts';
 import { receive, UnknownMessage } from './channel-actions.ts';
 import { incomingFiles, type IncomingFiles } from './incoming-files.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
-import { actorOf } from './conduct.ts';
+import { authorOf } from './conduct.ts';
 import { FileError } from './fetched-file.ts';
 import { Pacer } from './pacer.ts';
 import { tellQuarantine } from './quarantine-log.ts';
@@ -263,11 +263,4 @@ function troubleOf({ found, result }: FreeRun): Trouble | null {
 
 function actingIn({ bot, inboxIds }: FreeBot): ActingIn {
   return bot.part === 'bot' ? { botId: bot.id } : { inboxIds };
-}
-
-/** The author of what a run does; `depth` is that of the event it was called for. */
-function authorOf({ bot, inboxIds }: FreeBot, depth: number): Actor {
-  // A channel writes nothing itself: it brings in what customers write.
-  if (bot.part === 'channel') return { ...system, depth };
-  return bot.part === 'automation' ? { ...actorOf(bot, depth), kind: 'automation', inboxIds } : actorOf(bot, depth);
 }

@@ -56,6 +56,8 @@ export interface ScriptedAnswer {
 
 /** Initial state of a simulation. */
 export interface SimulateOptions {
+  /** The part that `simulate` plays, of a package of several kinds; by default its bot, else its automation. */
+  kind?: 'bot' | 'automation';
   /** The account's settings of the bot; settings that are left out have their defaults. */
   config?: JsonObject;
   /** The values of `permissions.secrets` and of settings marked `x-secret`. */
@@ -93,11 +95,16 @@ export interface ConversationState {
   readonly assignee: { readonly id: number; readonly name: string } | null;
   readonly custom_attributes: Readonly<JsonObject>;
   readonly snoozed_until: Date | null;
+  readonly sla_policy_id: number | null;
+  /** The bot that serves it; null for none. */
+  readonly bot: { readonly id: number; readonly name: string } | null;
+  /** Whether the contact is blocked. */
+  readonly muted: boolean;
   /** Reason why the bot may not speak; null when it may. */
   readonly silence: string | null;
 }
 
-/** A call of the bot's handler. */
+/** A call of a handler of the bot or the automation. */
 export interface SimulatedRun {
   readonly event: string;
   /** `ok`, `superseded`, `threw` …, as in docs/plugins.md. */
@@ -160,8 +167,8 @@ export interface SimulatedChannel {
 }
 
 /**
- * A conversation with a bot that runs in the service's sandbox, by the same rules, without a network and on a clock of its
- * own.
+ * A conversation with a bot, or before an automation, that runs in the service's sandbox, by the same rules, without a network and
+ * on a clock of its own.
  */
 export interface Simulation {
   /** The customer writes; resolves when the bot has done everything that follows. */

@@ -6,7 +6,7 @@ import { system } from '../events/transaction.ts';
 import { systemRandom, type Random } from '../lib/ports.ts';
 import type { BotToRun } from '../records/bots/bot-to-run.ts';
 import { applyActions, isSuperseded } from '../runs/apply-actions.ts';
-import { actorOf, endAfter, whyUnheard } from '../runs/conduct.ts';
+import { authorOf, endAfter, whyUnheard } from '../runs/conduct.ts';
 import type { StorageReader } from '../runs/doors/storage.ts';
 import { runBot, type Run, type RunPorts } from '../runs/run.ts';
 import type { Sandbox } from '../sandbox/run.ts';
@@ -16,7 +16,7 @@ import { filesOf } from './stage/files.ts';
 import { sqlOf } from './stage/rows.ts';
 import type { Stage, StageEvent } from './stage/stage.ts';
 
-/** Parts of a simulation that a bot plays on. */
+/** Parts of a simulation that a bot or an automation plays on. */
 export interface PlayerOptions {
   stage: Stage;
   sandbox: Sandbox;
@@ -32,16 +32,18 @@ export interface PlayerOptions {
   told: (run: SimulatedRun) => void;
 }
 
-/** Calls the bot for the events of a stage, as the service does, and applies its actions there. */
+/** Calls the bot or the automation for the events of a stage, as the service does, and applies its actions there. */
 export class Player {
   readonly #options: PlayerOptions;
+  readonly #isAutomation: boolean;
   #runs = 0;
 
   constructor(options: PlayerOptions) {
     this.#options = options;
+    this.#isAutomation = options.bot.part === 'automation';
   }
 
-  /** Calls the bot for all waiting events, and for the events that follow from them. */
+  /** Calls it for all waiting events, and for the events that follow from them. */
   async play(): Promise<void> {
     const { stage } = this.#options;
     for (let event = stage.takeEvent(); event; event = stage.takeEvent()) await this.#handle(event, 0);
@@ -49,7 +51,7 @@ export class Player {
 
   async #handle(event: StageEvent, failures: number): Promise<void> {
     const { stage, bot } = this.#options;
-    if (whyUnheard(stage.conversation, bot.id, event.name) !== null) return;
+    if (!this.#isAutomation && whyUnheard(stage.conversation, bot.id, event.name) !== null) return;
     const run = await this.#run(event, failures);
     const { outcome, error = '' } = run.result;
     const step = afterRun(outcome, failures);
@@ -60,13 +62,15 @@ export class Player {
     } catch (refused) {
       // A domain verb refused an action: the bot's fault.
       if (!(refused instanceof ApiError)) throw refused;
+      // People have the conversation: an automation is no bot of it that fails.
+      if (this.#isAutomation && refused.code === 'bot_suppressed') return this.#tell(run, 'superseded', null);
       await this.#fail(run, refused.code, refused.message);
     }
   }
 
   #run(event: StageEvent, failures: number): Promise<Run> {
     const { stage, bot, sandbox, seed, plugins, script, openSecret = (secret: string) => secret } = this.#options;
-    const { account, id: conversationId } = stage.conversation;
+    const { account } = stage.conversation;
     this.#runs += 1;
     const ports = {
       plugins,
@@ -85,7 +89,7 @@ export class Player {
       },
       openSecret,
     };
-    const { id, name, depth, body } = event;
+    const { id, name, conversationId, depth, body } = event;
     const told = { id, name, conversationId, depth };
     return runBot(ports, { account, botId: bot.id, event: told, body, attempt: failures + 1, failures }, bot);
   }
@@ -93,21 +97,24 @@ export class Player {
   async #commit(run: Run): Promise<void> {
     const { stage, bot } = this.#options;
     const { actions } = run.result;
-    const superseded = isSuperseded(stage.conversation, run);
+    const { conversationId, depth } = run.input.event;
+    const superseded = !this.#isAutomation && isSuperseded(stage.conversation, run);
     if (!superseded) {
-      const actor = actorOf(bot, run.input.event.depth);
+      const actor = authorOf({ bot, inboxIds: null }, depth);
       await stage.transact(actor, async (tx) => {
-        await applyActions(tx, { conversationId: stage.conversation.id, mayLeave: false }, actions, filesOf(actions));
+        const place = { conversationId, mayLeave: this.#isAutomation };
+        await applyActions(tx, place, actions, filesOf(actions));
         await writeStored(tx, run.writes);
       });
     }
     this.#tell(run, superseded ? 'superseded' : run.result.outcome, null);
   }
 
-  // Agents get the conversation, with a note that explains it.
+  // Agents get the conversation of a bot, with a note that explains it: nobody waits for an automation.
   async #fail(run: Run, outcome: string, error: string): Promise<void> {
     const { stage, bot } = this.#options;
-    await stage.transact(system, (tx) => suspendBot(tx, stage.conversation.id, endAfter(outcome, bot)));
+    if (!this.#isAutomation)
+      await stage.transact(system, (tx) => suspendBot(tx, stage.conversation.id, endAfter(outcome, bot)));
     this.#tell(run, outcome, error);
   }
 

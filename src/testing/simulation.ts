@@ -8,6 +8,8 @@ import { choicesOf } from '../records/messages/rich-content.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
 import type { InstalledPlugin } from '../runs/installed-plugins.ts';
 import { hearingOf } from '../packages/manifest/heard-events.ts';
+import type { Manifest } from '../packages/manifest/manifest.ts';
+import type { ServingBot } from '../records/conversations/serving-bot.ts';
 import type { Sandbox } from '../sandbox/run.ts';
 import type {
   ConversationState,
@@ -20,10 +22,10 @@ import type {
 import { Player } from './player.ts';
 import { awake } from './sandbox.ts';
 import { Script } from './script.ts';
-import { Stage, type Happening } from './stage/stage.ts';
+import { Stage, type Happening, type HearingAutomation } from './stage/stage.ts';
 import { lineOf, linesOfRun } from './transcript.ts';
 
-/** A plugin, where it runs, and the bot with its settings. */
+/** A plugin, where it runs, and the bot or automation with its settings. */
 export interface Cast {
   plugin: () => InstalledPlugin;
   sandbox: Sandbox;
@@ -46,7 +48,7 @@ const human: Actor = {
   depth: 0,
 };
 
-/** A conversation of one customer with one bot, in memory. */
+/** A conversation of one customer with one bot, or before one automation, in memory. */
 export class SimulatedConversation implements Simulation {
   readonly human: SimulatedHuman;
   readonly #stage: Stage;
@@ -55,17 +57,18 @@ export class SimulatedConversation implements Simulation {
   readonly #told: (line: string) => void;
   readonly #lines: string[] = [];
   readonly #runs: SimulatedRun[] = [];
+  readonly #kind: 'bot' | 'automation';
   #sinceMessage = 0;
+  #hasBegun = false;
 
   constructor(cast: Cast, options: SimulateOptions) {
     const { plugin, sandbox, bot, told = () => undefined } = cast;
     const now = new Date(options.now ?? defaultNow);
     assert(!Number.isNaN(now.getTime()), `\`now\` is no time: ${String(options.now)}`);
     this.#told = told;
-    const serving = { id: bot.id, name: bot.name, chosenBy: 'inbox', kind: 'plugin', unfit: null } as const;
-    const { events, ...hearing } = hearingOf(plugin().manifest);
+    this.#kind = bot.part === 'automation' ? 'automation' : 'bot';
     this.#stage = new Stage(
-      { ...serving, ...hearing, events: [...events] },
+      listenerOf(plugin().manifest, bot),
       { ...(options.contact ? { contact: options.contact } : {}), now },
       (happening) => this.#note(happening),
     );
@@ -98,8 +101,9 @@ export class SimulatedConversation implements Simulation {
   }
 
   get conversation(): ConversationState {
-    const { status, priority, labels, team, assignee, customAttributes, snoozedUntil } = this.#stage.conversation;
-    const { silence } = this.#stage;
+    const { status, priority, labels, team, assignee, customAttributes, snoozedUntil, slaPolicyId, bot } =
+      this.#stage.conversation;
+    const { silence, contact } = this.#stage;
     return structuredClone({
       status,
       priority,
@@ -108,6 +112,9 @@ export class SimulatedConversation implements Simulation {
       assignee,
       custom_attributes: customAttributes,
       snoozed_until: snoozedUntil,
+      sla_policy_id: slaPolicyId,
+      bot: bot && { id: bot.id, name: bot.name },
+      muted: contact.blocked,
       silence,
     });
   }
@@ -128,14 +135,7 @@ export class SimulatedConversation implements Simulation {
   }
 
   opensWidget(): Promise<void> {
-    const { contact, conversation, messages } = this.#stage;
-    return this.#act(this.#stage.customer, async () => {
-      const { inbox, account } = conversation;
-      const session = { contact, inbox, account, conversation, begun: messages.length === 0 };
-      const isHeard = conversation.bot?.events.includes('webwidget_triggered') && this.#stage.silence === null;
-      if (isHeard) this.#stage.call('webwidget_triggered', { session });
-      return Promise.resolve();
-    });
+    return this.#act(this.#stage.customer, () => Promise.resolve(this.#stage.visit()));
   }
 
   async advance(seconds: number): Promise<void> {
@@ -155,12 +155,12 @@ export class SimulatedConversation implements Simulation {
     if (this.replies().some(fits)) return;
     this.#fail(
       expected,
-      `The bot did not say ${typeof expected === 'string' ? JSON.stringify(expected) : String(expected)}`,
+      `The ${this.#kind} did not say ${typeof expected === 'string' ? JSON.stringify(expected) : String(expected)}`,
     );
   }
 
   expectSilence(): void {
-    if (this.replies().length > 0) this.#fail('nothing', 'The bot was to be silent');
+    if (this.replies().length > 0) this.#fail('nothing', `The ${this.#kind} was to be silent`);
   }
 
   transcript(): string {
@@ -170,7 +170,7 @@ export class SimulatedConversation implements Simulation {
   replies(): string[] {
     const spoken = this.#stage.messages.slice(this.#sinceMessage);
     return spoken
-      .filter(({ sender, private: isNote }) => sender.kind === 'agent_bot' && !isNote)
+      .filter(({ sender, private: isNote }) => isOfPlugin(sender.kind) && !isNote)
       .map(({ content }) => content);
   }
 
@@ -190,13 +190,19 @@ export class SimulatedConversation implements Simulation {
     return this.#act(human, (tx, id) => toggleStatus(tx, id, { status, snoozedUntil: null }));
   }
 
-  /** Something happens, and the bot does what follows. */
+  /** Something happens, and the plugin does what follows. */
   async #act(
     actor: Actor,
     work: (tx: Parameters<Parameters<Stage['transact']>[1]>[0], id: number) => Promise<unknown>,
   ): Promise<void> {
     this.#begin();
-    await this.#stage.transact(actor, (tx) => work(tx, this.#stage.conversation.id));
+    const { conversation } = this.#stage;
+    await this.#stage.transact(actor, async (tx) => {
+      // Bots do not hear it.
+      if (!this.#hasBegun && this.#kind === 'automation') tx.record('conversation_created', { conversation });
+      await work(tx, conversation.id);
+    });
+    this.#hasBegun = true;
     await this.#play();
   }
 
@@ -204,7 +210,7 @@ export class SimulatedConversation implements Simulation {
     await awake(() => this.#player.play());
     const [unexpected] = this.#script.takeUnexpected();
     if (unexpected === undefined) return;
-    const message = `The bot asked for ${unexpected}, and the simulation has no answer to that.\nTranscript:\n${this.transcript()}`;
+    const message = `The ${this.#kind} asked for ${unexpected}, and the simulation has no answer to that.\nTranscript:\n${this.transcript()}`;
     throw new assert.AssertionError({ message });
   }
 
@@ -234,4 +240,14 @@ export class SimulatedConversation implements Simulation {
     const message = `${problem}: ${said}.\nTranscript:\n${this.transcript()}`;
     throw new assert.AssertionError({ message, expected, actual });
   }
+}
+
+function isOfPlugin(kind: string): boolean {
+  return kind === 'agent_bot' || kind === 'automation';
+}
+
+function listenerOf(manifest: Manifest, { id, name, part }: BotToRun): ServingBot | HearingAutomation {
+  const { events, ...hearing } = hearingOf(manifest);
+  if (part === 'automation') return { kind: 'automation', id, events };
+  return { id, name, chosenBy: 'inbox', kind: 'plugin', unfit: null, ...hearing, events: [...events] };
 }

@@ -20,8 +20,17 @@ export function makeBot(on: string, changes: Record<string, unknown> = {}, head 
   return makePackage({ 'plugin.json': JSON.stringify({ ...manifest, ...changes }), 'bot.ts': code });
 }
 
+/** Like makeBot, for an automation that hears the events of `on`. */
+export function makeAutomation(on: string, changes: Record<string, unknown> = {}): string {
+  const code = `import { defineAutomation } from 'switchboard/bot';\nexport default defineAutomation({ on: {\n${on}\n} });\n`;
+  return makePackage({
+    'plugin.json': JSON.stringify({ ...manifest, kind: 'automation', ...changes }),
+    'bot.ts': code,
+  });
+}
+
 /** Files in a folder named `sample`. */
-function makePackage(files: Readonly<Record<string, string>>): string {
+export function makePackage(files: Readonly<Record<string, string>>): string {
   const parent = mkdtempSync(join(tmpdir(), 'switchboard-bots-'));
   made.push(parent);
   for (const [name, text] of Object.entries(files)) {

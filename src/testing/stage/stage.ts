@@ -3,8 +3,7 @@ import { silenceOf } from '../../domain/conversations/arbiter.ts';
 import { wake } from '../../domain/conversations/lifecycle.ts';
 import { begin, keepSilence } from '../../domain/conversations/status.ts';
 import { bodyOf, type EventName, type Subject } from '../../events/catalog.ts';
-import type { BotDecision } from '../../events/outbox.ts';
-import { system, type Actor, type Transaction } from '../../events/transaction.ts';
+import { actorTold, system, type Actor, type Transaction } from '../../events/transaction.ts';
 import type { Contact } from '../../records/contacts/contact.ts';
 import type { Conversation, Named, SilenceColumn } from '../../records/conversations/conversation.ts';
 import { noFileLinks } from '../../lib/file-links.ts';
@@ -13,12 +12,21 @@ import type { ServingBot } from '../../records/conversations/serving-bot.ts';
 import type { SimulateOptions } from '../api.ts';
 import type { ScheduledRow } from './schedule-rows.ts';
 import type { StoredRow } from './storage-rows.ts';
-import { StageTransaction, type StageState } from './transaction.ts';
+import { StageTransaction, type StageOccasion, type StageState } from './transaction.ts';
 
-/** An event for which the bot is to be called. */
+/** An automation, which hears what happens on a stage whoever serves the conversation. */
+export interface HearingAutomation {
+  kind: 'automation';
+  id: number;
+  events: readonly string[];
+}
+
+/** An event for which the plugin is to be called. */
 export interface StageEvent {
   id: number;
   name: EventName;
+  /** Null for an event of the contact. */
+  conversationId: number | null;
   depth: number;
   body: string;
 }
@@ -43,7 +51,7 @@ const conversationId = 2;
 
 /**
  * A conversation in memory, in place of the database: verbs change it in transactions, all or nothing, and their events for
- * the bot are queued.
+ * its bot, or for an automation, are queued.
  */
 export class Stage implements StageState {
   readonly conversation: Conversation;
@@ -52,6 +60,7 @@ export class Stage implements StageState {
   readonly teams: string[] = [];
   stored: StoredRow[] = [];
   scheduled: ScheduledRow[] = [];
+  readonly #automation: HearingAutomation | null;
   readonly #told: (happening: Happening) => void;
   #events: StageEvent[] = [];
   #happened: Happening[] = [];
@@ -63,12 +72,14 @@ export class Stage implements StageState {
 
   /** `told` is called with every happening, once it is committed. */
   constructor(
-    bot: ServingBot,
+    listener: ServingBot | HearingAutomation,
     { contact = {}, now, account = nobody }: Pick<SimulateOptions, 'contact'> & { now: Date; account?: Named },
     told: (happening: Happening) => void,
   ) {
     this.now = now;
     this.#told = told;
+    this.#automation = listener.kind === 'automation' ? listener : null;
+    const bot = listener.kind === 'automation' ? null : listener;
     this.contact = contactOf(contact, { account, now });
     this.conversation = conversationOf(this.contact, { account, bot, now });
     keepSilence(this.conversation, { byBot: null, byPeople: null, streak: 0 });
@@ -108,11 +119,13 @@ export class Stage implements StageState {
     await this.transact(system, async (tx) => {
       await wake(tx, this.conversation.id);
       this.scheduled = this.scheduled.filter((call) => !due.includes(call));
-      for (const { botId, ...scheduled } of due) sayScheduled(tx, this.conversation, { botId, scheduled });
+      const isAutomation = this.#automation !== null;
+      for (const { botId, ...scheduled } of due)
+        sayScheduled(tx, this.conversation, { botId, isAutomation, scheduled });
     });
   }
 
-  /** The oldest event that the bot has not been called for. */
+  /** The oldest event that the plugin has not been called for. */
   takeEvent(): StageEvent | undefined {
     return this.#events.shift();
   }
@@ -120,6 +133,7 @@ export class Stage implements StageState {
   /** Runs verbs on behalf of the actor: if they fail, all changes and events are undone. */
   async transact<Result>(actor: Actor, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const before = structuredClone(this.conversation);
+    const contact = structuredClone(this.contact);
     const [stored, scheduled] = [structuredClone(this.stored), structuredClone(this.scheduled)];
     const [messages, events, earlier] = [this.messages.length, this.#events.length, this.#earlier];
     try {
@@ -128,6 +142,7 @@ export class Stage implements StageState {
       return result;
     } catch (error) {
       Object.assign(this.conversation, before);
+      Object.assign(this.contact, contact);
       this.messages.length = messages;
       this.#events.length = events;
       this.#earlier = earlier;
@@ -138,8 +153,8 @@ export class Stage implements StageState {
     }
   }
 
-  record(name: EventName, subject: Subject, { depth, bot }: { depth: number; bot: BotDecision | null }): void {
-    this.conversation.eventSequence += 1;
+  record(name: EventName, subject: Subject, occasion: StageOccasion): void {
+    if (subject.conversation) this.conversation.eventSequence += 1;
     if (subject.message && name === 'message_created') {
       this.messages.push(subject.message);
       this.#happened.push({ kind: 'message', message: subject.message });
@@ -147,19 +162,40 @@ export class Stage implements StageState {
       if (subject.changed?.status?.previous === 'resolved') this.#earlier = this.messages.length;
       this.#happened.push({ kind: 'change', name, subject });
     }
-    if (bot?.silence === null) this.call(name, subject, depth);
+    if (this.#isHeard(name, occasion)) this.#call(name, subject, occasion.actor);
   }
 
-  /** Queues an event for the bot. */
-  call(name: EventName, subject: Subject, depth = 0): void {
-    // Visits are not recorded: one may come before the first event, whose number it has then.
-    const sequence = Math.max(1, this.conversation.eventSequence);
+  // As the service selects the listeners of an event: see deliveries/lanes/enqueue.ts.
+  #isHeard(name: EventName, { actor, bot, automationId }: StageOccasion): boolean {
+    const automation = this.#automation;
+    if (!automation) return bot?.silence === null;
+    if (automationId !== null) return automation.id === automationId;
+    return automation.events.includes(name) && !(actor.kind === 'automation' && actor.id === automation.id);
+  }
+
+  /** The customer opens the chat widget. Visits are not recorded: one may come before the first event, whose number it has then. */
+  visit(): void {
+    const { contact, conversation, messages, customer: actor } = this;
+    const { account, bot } = conversation;
+    const listener = this.#automation ?? (this.silence === null ? bot : null);
+    if (!listener?.events.includes('webwidget_triggered')) return;
+    const session = { contact, inbox: conversation.inbox, account, conversation, begun: messages.length === 0 };
+    this.#call('webwidget_triggered', { session }, actor);
+  }
+
+  #call(name: EventName, subject: Subject, actor: Actor): void {
+    const isOfConversation = Boolean(subject.conversation ?? subject.session);
+    const sequence = isOfConversation ? Math.max(1, this.conversation.eventSequence) : null;
+    const { depth } = actor;
+    const about = { name, sequence, links: noFileLinks, cause: { actor: actorTold(actor, name), depth } };
+    const toAccount = this.#automation ? bodyOf({ ...about, audience: 'account' }, subject) : null;
     this.#lastEvent += 1;
     this.#events.push({
       id: this.#lastEvent,
       name,
+      conversationId: isOfConversation ? this.conversation.id : null,
       depth,
-      body: bodyOf({ name, audience: 'bot', sequence, links: noFileLinks }, subject) ?? '',
+      body: toAccount ?? bodyOf({ ...about, audience: 'bot' }, subject) ?? '',
     });
   }
 
@@ -195,7 +231,7 @@ function contactOf(
 
 function conversationOf(
   contact: Contact,
-  { account, bot, now }: { account: Named; bot: ServingBot; now: Date },
+  { account, bot, now }: { account: Named; bot: ServingBot | null; now: Date },
 ): Conversation {
   const { id, name, email = null, phoneNumber = null, identifier = null } = contact;
   const conversation: Omit<Conversation, SilenceColumn> = {

@@ -11,7 +11,14 @@ export interface StageState extends StageRows {
   readonly conversation: Conversation;
   readonly now: Date;
   nextMessageId(): number;
-  record(name: EventName, subject: Subject, occasion: { depth: number; bot: BotDecision | null }): void;
+  record(name: EventName, subject: Subject, occasion: StageOccasion): void;
+}
+
+/** The circumstances of an event: on whose behalf it happened, the arbiter's decision on the bot, and the only automation that it is for. */
+export interface StageOccasion {
+  actor: Actor;
+  bot: BotDecision | null;
+  automationId: number | null;
 }
 
 /**
@@ -63,8 +70,13 @@ export class StageTransaction extends Transaction {
     return this.#said;
   }
 
-  override record(name: EventName, subject: Subject, bot: BotDecision | null = null): void {
-    this.#stage.record(name, subject, { depth: this.actor.depth, bot });
+  override record(
+    name: EventName,
+    subject: Subject,
+    bot: BotDecision | null = null,
+    automationId: number | null = null,
+  ): void {
+    this.#stage.record(name, subject, { actor: this.actor, bot, automationId });
   }
 
   /** The stage itself knows when snoozes end and calls are due. */

@@ -62,7 +62,7 @@ async function sourcesIn(call: CallService, plugin: string, account: number): Pr
 /** The runs of a source, newest first, page by page; pages may be empty. */
 export async function* readRuns(
   call: CallService,
-  { account, path: list }: RunSource,
+  { account, kind, path: list }: RunSource,
   { since, outcome }: RunSelection,
 ): AsyncGenerator<ListedRun[]> {
   const query = new URLSearchParams();
