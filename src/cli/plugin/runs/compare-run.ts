@@ -56,8 +56,7 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   const calls = run.calls as RecordedCall[];
   if (permissions.history > 0 && calls[0]?.name !== 'history') return unanswered({ name: 'history', input: {} });
   const { event, seed, now, account_id: account } = run;
-  const bot = (run.agent_bot_id ?? run.automation_id ?? run.inbox_id) as number;
-  const recording: Recording = { owner: { account, bot }, event, config, seed, now, calls };
+  const recording: Recording = { owner: { account, bot: ownerOf(run) }, event, config, seed, now, calls };
   const repetition = await repeat(sandbox, recording, {
     repeater: { bundle: bundleOf(pack.bundle, manifest), permissions, limits },
     recall: recallFor?.(run) ?? byQuestion,
@@ -65,6 +64,10 @@ async function endOf(run: ListedRun, { sandbox, pack, recallFor }: Candidate): P
   if (repetition.unanswered) return unanswered(repetition.unanswered);
   const { outcome, actions, error = null } = repetition.result;
   return { outcome, actions: actions.map((action) => ({ ...action })), reason: error };
+}
+
+function ownerOf({ agent_bot_id: bot, automation_id: automation, inbox_id: inbox }: ListedRun): number {
+  return (bot ?? automation ?? inbox) as number;
 }
 
 // Requests of hooks, and messages that a channel sends, need no entry in `events`.
