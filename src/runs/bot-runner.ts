@@ -27,6 +27,8 @@ export interface RunVerdict extends Pick<Verdict, 'state' | 'delayMs' | 'errorCo
   detail?: string;
   /** Whether the bot forwards the event: the delivery goes on to its server, instead of ending. */
   forwards?: boolean;
+  /** Milliseconds until the event is handled once more beside its lane, which goes on; absent where it is not. */
+  againAfterMs?: number;
 }
 
 /**

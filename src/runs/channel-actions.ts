@@ -14,6 +14,8 @@ interface Received {
   inboxId: number;
   files: ReplyFiles;
   incoming: IncomingFiles;
+  /** The request of a hook that brings it in; null for none. */
+  requestId: number | null;
   /** Whether a receipt of an unknown message is left alone. */
   isLastForReceipts: boolean;
 }
@@ -25,12 +27,12 @@ interface Received {
 export async function receive(
   tx: Transaction,
   actions: readonly Action[],
-  { inboxId, files, incoming, isLastForReceipts }: Received,
+  { inboxId, files, incoming, requestId, isLastForReceipts }: Received,
 ): Promise<number[]> {
   const concerned: (number | null)[] = [];
   for (const action of actions) {
     if (action.type === 'incoming') {
-      concerned.push(await receiveMessage(tx, inboxId, messageOf(action, { files, incoming })));
+      concerned.push(await receiveMessage(tx, inboxId, messageOf(action, { files, incoming, requestId })));
       // The next message of a new customer belongs to the conversation that this one began.
       await tx.flush();
     }
@@ -41,7 +43,7 @@ export async function receive(
 
 function messageOf(
   action: Extract<Action, { type: 'incoming' }>,
-  { files, incoming }: Pick<Received, 'files' | 'incoming'>,
+  { files, incoming, requestId }: Pick<Received, 'files' | 'incoming' | 'requestId'>,
 ): IncomingMessage {
   return {
     sourceId: action.source_id,
@@ -55,6 +57,9 @@ function messageOf(
     mail: action.mail ? { ...action.mail } : null,
     attachments: files.get(action) ?? [],
     missing: incoming.missing.get(action) ?? [],
+    awaited: incoming.awaited.get(action) ?? [],
+    expected: incoming.known.get(action.external_id) ?? [],
+    requestId,
   };
 }
 

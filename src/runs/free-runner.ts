@@ -15,6 +15,7 @@ import { system, transact, type Actor, type Transaction } from '../events/transa
 import { HookFiles } from '../records/embedded-files.ts';
 import type { FreeBot } from '../records/bots/free-bot.ts';
 import type { ActingIn } from '../domain/conversations/of-place.ts';
+import { findAwaited, giveUpAwaited } from '../domain/channels/awaited-files.ts';
 import { applyActions } from './apply-actions.ts';
 import { receive, UnknownMessage } from './channel-actions.ts';
 import { incomingFiles, type IncomingFiles } from './incoming-files.ts';
@@ -88,6 +89,7 @@ export class FreeRunner {
       openSecret: this.#options.openSecret,
       isLast: retrySchedule.channel[input.failures] === undefined,
       files: this.#hookFilesOf(input),
+      known: await this.#knownFiles(run),
     });
     const files = await filesOfRun(run, store, incoming);
     if (files instanceof FileError) return this.#settleWithoutFiles(run, settle, files);
@@ -101,6 +103,14 @@ export class FreeRunner {
     }
   }
 
+  // A message that is known already is brought in again for the files that it awaits alone.
+  async #knownFiles({ input, found, result }: FreeRun): Promise<IncomingFiles['known']> {
+    const [inboxId] = found.bot.part === 'channel' ? (found.inboxIds ?? []) : [];
+    const ids = result.actions.flatMap((action) => (action.type === 'incoming' ? action.external_id : []));
+    if (inboxId === undefined) return new Map();
+    return findAwaited(this.#options.database.sql, { accountId: input.account.id, inboxId }, ids);
+  }
+
   #hookFilesOf(input: BotEvent): HookFiles | null {
     const requestId = requestIdOf(input);
     return requestId === null
@@ -108,11 +118,7 @@ export class FreeRunner {
       : new HookFiles(this.#options.database.sql, { accountId: input.account.id, requestId });
   }
 
-  // A customer does not send a file again: it is tried for as long as a message that is to be sent.
   #settleWithoutFiles(run: FreeRun, settle: Settle, { outcome, message: detail }: FileError): Promise<void> {
-    const isTransient = outcome === 'attachment_unavailable';
-    if (run.found.bot.part === 'channel' && isTransient)
-      return this.#tryLater(run, settle, { outcome, detail, waitMs: 0 });
     const isRetried = afterRun(outcome, run.input.failures) === 'retry';
     return isRetried ? this.#retry(run, settle, { outcome, detail }) : this.#fail(run, settle, outcome, detail);
   }
@@ -124,16 +130,18 @@ export class FreeRunner {
   ): Promise<void> {
     const { input, bot, found, result, writes } = run;
     return this.#commit(run, settle, authorOf(found, input.event.depth), async (tx) => {
-      keepGoodRun(tx, recordOf(run, result.outcome));
+      keepEnd(tx, run, incoming);
       if (run.health !== undefined) keepHealth(tx, bot.id, run.health);
       if (found.bot.part === 'channel') repeatFailedCheck(tx, bot.id);
       const [inboxId] = found.bot.part === 'channel' ? (found.inboxIds ?? []) : [];
       const isLastForReceipts = afterRun('unavailable', input.failures) !== 'retry';
-      const received = { files, incoming, isLastForReceipts };
+      const requestId = requestIdOf(input);
+      const received = { files, incoming, requestId, isLastForReceipts };
       const reached = inboxId === undefined ? [] : await receive(tx, result.actions, { inboxId, ...received });
       await applyActions(tx, { conversationId: input.event.conversationId, mayLeave: true }, result.actions, files);
-      const requestId = requestIdOf(input);
       if (requestId !== null) await noteConversations(tx, requestId, [...conversationsIn(result.actions), ...reached]);
+      // The run is repeated for its files, and has to find what this one found.
+      if (incoming.awaited.size > 0) return awaitingVerdict(incoming, input);
       if (writes.length > 0) await writeStored(tx, writes);
       return { state: 'delivered', delayMs: 0, errorCode: null, forwards: run.forwards };
     });
@@ -169,6 +177,8 @@ export class FreeRunner {
     let quarantine: Quarantine | null = null;
     await this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, outcome, detail), handedOff: false });
+      const requestId = requestIdOf(input);
+      if (run.found.bot.part === 'channel' && requestId !== null) await giveUpAwaited(tx, requestId, detail);
       const isInnocent = run.found.bot.part === 'channel' && broughtFromOutside.has(outcome);
       if (isBlamed(outcome) && !isInnocent) quarantine = await countFailedRun(tx, bot.id, outcome);
       return { state: 'exhausted', delayMs: 0, errorCode: outcome, detail };
@@ -229,6 +239,21 @@ export class FreeRunner {
     return transact(this.#options.database, { account: input.account, actor }, work);
   }
 }
+
+function keepEnd(tx: Transaction, run: FreeRun, { awaited, trouble }: IncomingFiles): void {
+  if (awaited.size === 0) return keepGoodRun(tx, recordOf(run, run.result.outcome));
+  keepRun(tx, { ...recordOf(run, unavailableFile, trouble ?? undefined), handedOff: false });
+}
+
+// A customer does not send a file again: it is tried for as long as a message that is to be sent. What the customer writes next does not wait for it.
+function awaitingVerdict({ awaited, known, trouble }: IncomingFiles, { failures }: BotEvent): Verdict {
+  const delayMs = retrySchedule.channel[failures] ?? 0;
+  const isNew = [...awaited.keys()].some(({ external_id: id }) => !known.has(id));
+  if (isNew) return { state: 'delivered', delayMs: 0, errorCode: null, againAfterMs: delayMs };
+  return { state: 'pending', delayMs, errorCode: unavailableFile, detail: trouble ?? '' };
+}
+
+const unavailableFile = 'attachment_unavailable';
 
 /** Outcomes that would be the same again. */
 const hopeless: ReadonlySet<string> = new Set(['invalid_actions', 'forbidden_action', 'too_many_actions']);

@@ -1,3 +1,4 @@
+import type { AwaitedFile, MissingFile } from '../domain/channels/awaited-files.ts';
 import type { Action, Permissions } from '../sandbox/run.ts';
 import { textWithSecrets, withSecrets } from '../sandbox/request-target.ts';
 import { readBase64, type HookFiles } from '../records/embedded-files.ts';
@@ -26,19 +27,26 @@ export interface IncomingFiles {
   /** Whether a file that cannot be fetched now is given up, and named to agents. */
   isLast: boolean;
   /** Files that were given up, by their message. */
-  missing: Map<Incoming, { name: string; why: string }[]>;
+  missing: Map<Incoming, MissingFile[]>;
+  /** Files that are tried again later, by their message. */
+  awaited: Map<Incoming, AwaitedFile[]>;
+  /** Why the last of them could not be fetched; null without any. */
+  trouble: string | null;
+  /** Places of the files that are to be fetched, of messages that are known already, by external ids. */
+  known: ReadonlyMap<string, readonly number[]>;
 }
 
 interface Fetching {
   openSecret: ((sealed: string) => string) | undefined;
   isLast: boolean;
   files: Pick<HookFiles, 'read'> | null;
+  known: IncomingFiles['known'];
 }
 
 /** Returns how the files of a run of a channel are fetched. A secret goes to the hosts that it is bound to only. */
 export function incomingFiles(
   { bot, permissions }: Pick<Run, 'bot' | 'permissions'>,
-  { openSecret, isLast, files }: Fetching,
+  { openSecret, isLast, files, known }: Fetching,
 ): IncomingFiles {
   const open = ({ url, headers = {} }: RemoteFile): Required<RemoteFile> => {
     const host = URL.parse(url)?.host ?? '';
@@ -53,7 +61,7 @@ export function incomingFiles(
     if (data !== undefined) return readBase64(data);
     return hook === undefined || !files ? null : files.read(hook);
   };
-  return { open, read, isLast, missing: new Map() };
+  return { open, read, isLast, missing: new Map(), awaited: new Map(), trouble: null, known };
 }
 
 function isBound({ secrets }: Permissions, name: string, host: string): boolean {

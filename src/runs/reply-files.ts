@@ -151,13 +151,19 @@ async function keepIfThere(
   { incoming, keepOne }: Keeping,
 ): Promise<Attachment | null> {
   if (!incoming) return null;
+  const wanted = incoming.known.get(action.external_id);
+  if (wanted && !wanted.includes(at)) return null;
   // Secrets in the opened URL must not become a name.
   const name = file.file_name ?? nameIn(file.url ?? '');
   try {
     return await keepOne({ ...(await contentOf(file, incoming)), name }, at);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    if (error.outcome === 'attachment_unavailable' && !incoming.isLast) throw error;
+    if (error.outcome === 'attachment_unavailable' && !incoming.isLast) {
+      incoming.awaited.set(action, [...(incoming.awaited.get(action) ?? []), { at, name }]);
+      incoming.trouble = error.message;
+      return null;
+    }
     const why = error.message.replace(/^Action \d+, file \d+: /, '');
     incoming.missing.set(action, [...(incoming.missing.get(action) ?? []), { name, why }]);
     return null;

@@ -12,6 +12,7 @@ interface Shown {
   private: boolean;
   external_error: string | null;
   attachments: { file_name: string }[];
+  content_attributes: Record<string, unknown>;
 }
 
 describe('what goes wrong on channels', function () {
@@ -56,7 +57,7 @@ describe('what goes wrong on channels', function () {
   const to = (chat: number) => telegram.sent.filter(({ fields }) => fields.chat_id === String(chat));
   /** Has the deliveries of a lane be tried at once, as if they had failed before. */
   const hurry = async (failures: number): Promise<void> => {
-    const pending = `endpoint_kind = 'channel' AND state = 'pending' AND failures > 0`;
+    const pending = `endpoint_kind = 'channel' AND state = 'pending' AND (failures > 0 OR trigger = 'resend')`;
     await app.query(`UPDATE deliveries SET failures = $1, next_attempt_at = now() WHERE ${pending}`, [failures]);
     await app.query(`UPDATE lanes SET due_at = now() WHERE id IN (SELECT lane_id FROM deliveries WHERE ${pending})`);
   };
@@ -108,43 +109,87 @@ describe('what goes wrong on channels', function () {
     expect(told!.account_payload.changed_attributes.status).to.deep.equal({ previous: 'pending', current: 'failed' });
   });
 
-  it('waits for a file by the schedule of a channel, and says its end', async () => {
+  it('brings in a text at once, its file by the schedule of a channel, and says the end of it', async () => {
     telegram.files.set('late', Buffer.from('late'));
     const conversation = await begin(73);
     telegram.fileFailures.push(503, 502, 503, 503);
     await telegram.write(token, 73, { document: { file_id: 'late', file_name: 'late.txt' }, caption: 'Comes late' });
-    await hasFailed();
-    const [delivery] = await app.query<{ last_error: string; wait: number }>(
-      `SELECT last_error, extract(epoch FROM next_attempt_at - now())::float8 AS wait
+    await app.eventually(async () => (await messages(conversation)).length === 2);
+    const awaiting = { content: 'Comes late', attachments: [] };
+    const [, early] = await messages(conversation);
+    expect(early).to.deep.include(awaiting);
+    expect(early!.content_attributes).to.include({ awaited_files: 1 });
+    const [delivery] = await app.query<{ wait: number }>(
+      `SELECT extract(epoch FROM next_attempt_at - now())::float8 AS wait
        FROM deliveries WHERE endpoint_kind = 'channel' AND state = 'pending'`,
     );
-    expect(delivery!.last_error).to.equal('attachment_unavailable');
     expect(delivery!.wait).to.be.within(2, 5);
-    await hurry(5);
-    await app.eventually(
-      async () =>
-        (await app.query(`SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND failures = 6`)).length === 1,
-    );
-    await hurry(9);
-    await app.eventually(
-      async () =>
-        (await app.query(`SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND failures = 10`)).length === 1,
-    );
-    expect(await messages(conversation)).to.have.length(1);
-    await hurry(10);
+    await telegram.write(token, 73, { text: 'Does not wait' });
     await app.eventually(async () => (await messages(conversation)).length === 3);
-    const [, shown, note] = await messages(conversation);
-    expect(shown).to.deep.include({ content: 'Comes late', attachments: [] });
+    for (const failures of [5, 9]) {
+      await hurry(failures);
+      const failed = `SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND last_error = 'attachment_unavailable' AND failures = $1`;
+      await app.eventually(async () => (await app.query(failed, [failures + 1])).length === 1);
+    }
+    expect((await messages(conversation))[1]!.content_attributes).to.include({ awaited_files: 1 });
+    await hurry(10);
+    await app.eventually(async () => (await messages(conversation)).length === 4);
+    const [, shown, , note] = await messages(conversation);
+    expect(shown).to.deep.include(awaiting);
+    expect(shown!.content_attributes).not.to.have.property('awaited_files');
     expect(note).to.include({
       private: true,
       content: 'The file late.txt could not be received: The host answered 503',
     });
+  });
+
+  it('adds a late file to its message once, and tells receivers', async () => {
+    telegram.files.set('here', Buffer.from('here'));
+    const conversation = await begin(75);
     telegram.fileFailures.push(503);
-    await telegram.write(token, 73, { document: { file_id: 'late', file_name: 'late.txt' }, caption: 'Comes later' });
-    await hasFailed();
+    await telegram.write(token, 75, { document: { file_id: 'here', file_name: 'here.txt' }, caption: 'Comes later' });
+    await app.eventually(async () => (await messages(conversation)).length === 2);
+    const [, { id }] = (await messages(conversation)) as [Shown, Shown];
     await hurry(3);
-    await app.eventually(async () => (await messages(conversation)).length === 4);
-    expect((await messages(conversation))[3]!.attachments[0]!.file_name).to.equal('late.txt');
+    const whole = await app.eventually(async () =>
+      (await messages(conversation)).find((message) => message.id === id && message.attachments.length === 1),
+    );
+    expect(whole.attachments[0]!.file_name).to.equal('here.txt');
+    expect(whole.content_attributes).not.to.have.property('awaited_files');
+    const told = await app.query<{ name: string; files: { file_name: string }[] | null }>(
+      `SELECT name, account_payload -> 'attachments' AS files FROM events
+       WHERE conversation_id = $1 AND name LIKE 'message_%' AND (account_payload ->> 'id')::bigint = $2 ORDER BY id`,
+      [conversation, id],
+    );
+    expect(told.map(({ name, files }) => [name, files?.length ?? 0])).to.deep.equal([
+      ['message_created', 0],
+      ['message_updated', 1],
+    ]);
+    const [request] = await app.query<{ id: number; hook_id: number }>(
+      'SELECT id, hook_id FROM hook_requests ORDER BY id DESC LIMIT 1',
+    );
+    const path = `hooks/${request!.hook_id}/requests/${request!.id}`;
+    expect((await app.post(`${path}/resend`)).status).to.equal(200);
+    await app.eventually(async () => (await app.get(path)).body.state === 'done');
+    expect(await messages(conversation)).to.deep.equal([(await messages(conversation))[0], whole]);
+    const files = await app.query('SELECT FROM attachments WHERE conversation_id = $1', [conversation]);
+    expect(files).to.have.length(1);
+  });
+
+  it('awaits no files of a message that is deleted', async () => {
+    const conversation = await begin(76);
+    telegram.fileFailures.push(503);
+    await telegram.write(token, 76, { document: { file_id: 'here', file_name: 'here.txt' }, caption: 'Delete this' });
+    await app.eventually(async () => (await messages(conversation)).length === 2);
+    const [, { id }] = (await messages(conversation)) as [Shown, Shown];
+    expect((await app.delete(`conversations/${conversation}/messages/${id}`)).status).to.equal(200);
+    await hurry(3);
+    await app.eventually(
+      async () =>
+        (await app.query(`SELECT FROM deliveries WHERE endpoint_kind = 'channel' AND state = 'pending'`)).length === 0,
+    );
+    expect((await messages(conversation))[1]).to.deep.include({ content: '', attachments: [] });
+    expect(await app.query('SELECT FROM channel_messages WHERE awaited IS NOT NULL')).to.deep.equal([]);
   });
 
   it('notices that another system has taken the webhook, and that none is set', async () => {

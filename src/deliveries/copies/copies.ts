@@ -1,5 +1,6 @@
 import { prepared } from '../../postgres/prepared.ts';
 import type { Sql } from '../../postgres/sql.ts';
+import type { Statement } from '../../postgres/sql-transaction.ts';
 import type { BodyFormat, Endpoint, EndpointKind } from '../core/endpoint.ts';
 import { isRun } from './forward.ts';
 import { isNotHeldBack } from '../lanes/hold.ts';
@@ -79,18 +80,25 @@ const copyStatement = prepared(`
     RETURNING account_id, event_id, lane_id, endpoint_kind, endpoint_id, forwarded, format
   ), made AS (SELECT nextval('deliveries_id_seq') AS id, * FROM original), lane AS (
     INSERT INTO lanes (account_id, endpoint_kind, endpoint_id, subject_kind, subject_id, side, due_at)
-    SELECT m.account_id, m.endpoint_kind, m.endpoint_id, l.subject_kind, l.subject_id, m.id, now()
+    SELECT m.account_id, m.endpoint_kind, m.endpoint_id, l.subject_kind, l.subject_id, m.id, now() + make_interval(secs => $3)
     FROM made m JOIN lanes l ON l.account_id = m.account_id AND l.id = m.lane_id RETURNING id
   )
-  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded, format)
-  SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'resend', m.id, m.forwarded, m.format
+  INSERT INTO deliveries (id, account_id, event_id, lane_id, endpoint_kind, endpoint_id, trigger, copy, forwarded, format,
+    next_attempt_at)
+  SELECT m.id, m.account_id, m.event_id, lane.id, m.endpoint_kind, m.endpoint_id, 'resend', m.id, m.forwarded, m.format,
+    now() + make_interval(secs => $3)
   FROM made m, lane
   RETURNING id`);
 
 /** Makes the delivery once more, in a side lane; returns the new delivery's id, null when it is gone. */
 export async function copyDelivery(sql: Sql, accountId: number, id: number): Promise<number | null> {
-  const [made] = await sql<{ id: number }>(copyStatement, [accountId, id]);
+  const [made] = await sql<{ id: number }>(copyStatement, [accountId, id, 0]);
   return made?.id ?? null;
+}
+
+/** Returns the statement that has the delivery be made once more later, in a side lane. */
+export function copyLater(accountId: number, id: number, delayMs: number): Statement {
+  return { text: copyStatement, parameters: [accountId, id, delayMs / 1_000] };
 }
 
 // The event is in no feed: it has not happened. A bot's plugin has nothing to do with it, only its server.

@@ -17,6 +17,17 @@ export async function holdFiles(tx: Transaction, attachments: readonly Attachmen
   throw new ApiError(409, 'conflict', 'The files are no longer stored: send the message again');
 }
 
+/** Gives stored files, which the transaction holds, to a message that is written already. */
+export async function attachTo(tx: Transaction, message: Message, attachments: readonly Attachment[]): Promise<void> {
+  await tx.sql('UPDATE attachments SET message_id = $3, conversation_id = $4 WHERE account_id = $1 AND id = ANY ($2)', [
+    tx.account.id,
+    attachments.map(({ id }) => id),
+    message.id,
+    message.conversationId,
+  ]);
+  message.attachments = [...message.attachments, ...attachments];
+}
+
 /** Deletes files that were stored for a message which was refused. */
 export function discardFiles(tx: Transaction, attachments: readonly Attachment[]): Promise<void> {
   return discardRows(tx.sql, tx.account.id, attachments);

@@ -5,6 +5,8 @@ interface ExternalMessage {
   inboxId: number;
   externalId: string;
   messageId: number;
+  /** JSON of the files that it awaits, and the request of a hook that brings them; absent for none. */
+  awaited?: { files: string; requestId: number | null };
 }
 
 /** Returns the message of the inbox that the other system knows by this id; null when there is none. */
@@ -23,12 +25,13 @@ export async function findByExternalId(
 /** Keeps the id of a message in the other system, which may be inserted later in the transaction; an id that is known stays. */
 export async function keepExternalId(
   { sql, account }: Transaction,
-  { inboxId, externalId, messageId }: ExternalMessage,
+  { inboxId, externalId, messageId, awaited }: ExternalMessage,
 ): Promise<void> {
   await sql(
-    `INSERT INTO channel_messages (account_id, inbox_id, external_id, message_id) VALUES ($1, $2, $3, $4)
+    `INSERT INTO channel_messages (account_id, inbox_id, external_id, message_id, awaited, awaited_by)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6)
      ON CONFLICT (account_id, inbox_id, external_id) DO NOTHING`,
-    [account.id, inboxId, externalId, messageId],
+    [account.id, inboxId, externalId, messageId, awaited?.files ?? null, awaited?.requestId ?? null],
   );
 }
 
@@ -39,4 +42,12 @@ export async function conversationOf({ sql, account }: Transaction, messageId: n
     [account.id, messageId],
   );
   return place?.conversation_id ?? null;
+}
+
+/** Has a message await no files any more. */
+export async function forgetAwaited({ sql, account }: Transaction, messageId: number): Promise<void> {
+  await sql(
+    'UPDATE channel_messages SET awaited = NULL WHERE account_id = $1 AND message_id = $2 AND awaited IS NOT NULL',
+    [account.id, messageId],
+  );
 }

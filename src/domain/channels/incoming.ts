@@ -9,6 +9,7 @@ import { createContact } from '../contacts/contacts.ts';
 import { createConversation, plainConversation } from '../conversations/lifecycle.ts';
 import { saveEdit } from '../conversations/messages/edits.ts';
 import { sendInto } from '../conversations/send.ts';
+import { attachAwaited, jsonOf, nameMissing, type AwaitedFile, type MissingFile } from './awaited-files.ts';
 import { conversationOf, findByExternalId, keepExternalId } from './external-ids.ts';
 
 /** A message of a customer, which a channel brings in. */
@@ -33,19 +34,25 @@ export interface IncomingMessage {
   /** Files that are stored, and belong to no message yet. */
   attachments: readonly Attachment[];
   /** Files that the service could not get, and why. */
-  missing: readonly { name: string; why: string }[];
+  missing: readonly MissingFile[];
+  /** Files that the service could not get yet. */
+  awaited: readonly AwaitedFile[];
+  /** The places that were awaited when its files were fetched; empty for a message that is new. */
+  expected: readonly number[];
+  /** The request of a hook that brought it; null for none. */
+  requestId: number | null;
 }
 
 /**
  * Adds a customer's message to the customer's conversation in the inbox that is not resolved, else to a new one; the customer
  * becomes a contact. A message that is known by its external id changes nothing, unless the customer edited it. Says the events of
- * `send`, contact_created, conversation_created; message_updated for an edit. Returns the id of the conversation; null where there is
+ * `send`, contact_created, conversation_created; message_updated for an edit, and for files that it awaited. Returns the id of the conversation; null where there is
  * none any more.
  */
 export async function receiveMessage(tx: Transaction, inboxId: number, given: IncomingMessage): Promise<number | null> {
   await holdSource(tx, inboxId, given.sourceId);
   const known = await findByExternalId(tx, inboxId, given.externalId);
-  if (known !== null) return reachKnown(tx, known, given);
+  if (known !== null) return reachKnown(tx, { inboxId, messageId: known }, given);
   const contact = await findContact(tx, inboxId, given);
   const conversation = await openConversation(tx, { inboxId, contact, given });
   if (!conversation) return null;
@@ -56,13 +63,17 @@ export async function receiveMessage(tx: Transaction, inboxId: number, given: In
     contentAttributes: {
       ...(given.at === null ? {} : { external_created_at: given.at }),
       ...(given.mail === null ? {} : { mail: given.mail }),
+      ...(given.awaited.length === 0 ? {} : { awaited_files: given.awaited.length }),
     },
     attachments: given.attachments,
   });
-  await keepExternalId(tx, { inboxId, externalId: given.externalId, messageId: message.id });
-  const notes = given.missing.map(({ name, why }) => `The file ${name} could not be received: ${why}`);
-  if (notes.length > 0)
-    await sendInto(tx.as(system), conversation, { type: 'outgoing', content: notes.join('\n'), private: true });
+  const awaited = jsonOf(given.awaited);
+  const place = { inboxId, externalId: given.externalId, messageId: message.id };
+  await keepExternalId(tx, {
+    ...place,
+    ...(awaited === null ? {} : { awaited: { files: awaited, requestId: given.requestId } }),
+  });
+  await nameMissing(tx, conversation, given.missing);
   return conversation.id;
 }
 
@@ -72,14 +83,21 @@ async function holdSource({ sql, account }: Transaction, inboxId: number, source
 }
 
 // A message has content or files.
-function contentOf({ content, attachments, missing }: IncomingMessage): string {
+function contentOf({ content, attachments, missing, awaited }: IncomingMessage): string {
   if (content.trim() !== '' || attachments.length > 0) return content;
-  return missing.map(({ name }) => name).join(', ') || '…';
+  return [...missing, ...awaited].map(({ name }) => name).join(', ') || '…';
 }
 
-async function reachKnown(tx: Transaction, messageId: number, given: IncomingMessage): Promise<number | null> {
+async function reachKnown(
+  tx: Transaction,
+  place: { inboxId: number; messageId: number },
+  given: IncomingMessage,
+): Promise<number | null> {
+  const { messageId } = place;
   const conversationId = await conversationOf(tx, messageId);
-  if (conversationId !== null && given.isEdit) await editMessage(tx, { conversationId, messageId }, given);
+  if (conversationId === null) return null;
+  if (given.isEdit) await editMessage(tx, { conversationId, messageId }, given);
+  await attachAwaited(tx, conversationId, { ...given, ...place });
   return conversationId;
 }
 

@@ -8,6 +8,7 @@ import type { EndpointOutcome } from '../../deliveries/core/circuit.ts';
 import { continuesCode, withoutAttempt, type Verdict } from '../../deliveries/core/verdict.ts';
 import type { Claimed } from '../../deliveries/lanes/claim.ts';
 import { finishedWith, settleDelivery, unlessStale } from '../../deliveries/lanes/finish.ts';
+import { copyLater } from '../../deliveries/copies/copies.ts';
 import { forwardDelivery } from '../../deliveries/copies/forward.ts';
 import { giveBackProbes } from '../../deliveries/lanes/probes.ts';
 
@@ -73,7 +74,7 @@ async function runOn(
   };
   let made: Made | 'forwarded' = unsettled;
   const isOurs = await unlessStale(() =>
-    handle((tx, { detail = null, forwards = false, ...rest }) => {
+    handle((tx, { detail = null, forwards = false, againAfterMs, ...rest }) => {
       made = 'forwarded';
       if (forwards) return forwardDelivery(tx, claimed);
       const verdict: Verdict = { status: null, responseBody: null, wire: null, ...rest };
@@ -81,6 +82,7 @@ async function runOn(
       settleDelivery(tx, finishedWith(claimed, verdict), holdAttempts, (isDue) => {
         made = { ...settled, isDue };
       });
+      if (againAfterMs !== undefined) tx.atCommit(copyLater(account.id, claimed.deliveryId, againAfterMs));
       made = settled;
     }),
   );

@@ -9,6 +9,7 @@ import type { Actor, Transaction } from '../../../events/transaction.ts';
 import { deleteFilesOf } from '../../attachments/rows.ts';
 import { eraseHookRequestsOf } from '../../upkeep/hook-subjects.ts';
 import { eraseAnswers } from '../../upkeep/idempotency-keys.ts';
+import { forgetAwaited } from '../../channels/external-ids.ts';
 import { lockConversation } from '../access.ts';
 import { decide } from '../arbiter.ts';
 import { eraseFromRuns } from '../bots/run-erasure.ts';
@@ -118,6 +119,7 @@ export async function deleteMessage(tx: Transaction, asked: Place): Promise<void
   await eraseHookRequestsOf(tx, { conversationId: conversation.id, content: message.content });
   await eraseAnswers(tx.sql, 'message', [message.id]);
   await deleteFilesOf(tx, message);
+  await forgetAwaited(tx, message.id);
   const gone = { content: '', contentAttributes: { deleted: true } };
   Object.assign(message, gone, { attachments: [] });
   await saveEdit(tx, reached, {

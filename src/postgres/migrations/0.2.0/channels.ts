@@ -1,6 +1,7 @@
 /**
  * Channels: an inbox may belong to a plugin that connects it with another system (`channel_id`, a row of agent_bots). Messages are
- * known there by external ids, each once in an inbox; one that is sent waits (`pending`) until the other system has it.
+ * known there by external ids, each once in an inbox; one that is sent waits (`pending`) until the other system has it. `awaited` are
+ * files of a customer's message that are still to be fetched (`[{at, name}]`) for the request of a hook `awaited_by`.
  * `check_error` is why requests of the other system do not arrive, as the last check of the channel (`checked_at`) has found.
  * `channel_key` is a hash of the setting or secret that no two channels of a plugin share, such as a bot's token.
  */
@@ -30,10 +31,13 @@ export const channels = `
     inbox_id bigint NOT NULL,
     external_id text NOT NULL,
     message_id bigint NOT NULL,
+    awaited jsonb,
+    awaited_by bigint,
     PRIMARY KEY (account_id, inbox_id, external_id),
     CONSTRAINT channel_messages_inbox FOREIGN KEY (account_id, inbox_id)
       REFERENCES inboxes (account_id, id) ON DELETE CASCADE,
     CONSTRAINT channel_messages_message FOREIGN KEY (account_id, message_id)
       REFERENCES messages (account_id, id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
   );
-  CREATE INDEX channel_messages_by_message ON channel_messages (account_id, message_id);`;
+  CREATE INDEX channel_messages_by_message ON channel_messages (account_id, message_id);
+  CREATE INDEX channel_messages_awaiting ON channel_messages (account_id, awaited_by) WHERE awaited IS NOT NULL;`;
