@@ -106,7 +106,9 @@ export class FreeRunner {
   // A message that is known already is brought in again for the files that it awaits alone.
   async #knownFiles({ input, found, result }: FreeRun): Promise<IncomingFiles['known']> {
     const [inboxId] = found.bot.part === 'channel' ? (found.inboxIds ?? []) : [];
-    const ids = result.actions.flatMap((action) => (action.type === 'incoming' ? action.external_id : []));
+    const ids = result.actions.flatMap((action) =>
+      action.type === 'incoming' && action.attachments ? action.external_id : [],
+    );
     if (inboxId === undefined) return new Map();
     return findAwaited(this.#options.database.sql, { accountId: input.account.id, inboxId }, ids);
   }
@@ -207,6 +209,7 @@ export class FreeRunner {
     if (requestId === null) return this.#cancel(input, settle, errorCode);
     return this.#transact(input, system, async (tx) => {
       const state = (await hasWaitedTooLong(tx, requestId)) ? 'exhausted' : 'pending';
+      if (state === 'exhausted') await giveUpAwaited(tx, requestId, `The channel could not run (${errorCode})`);
       settle(tx, { state, delayMs: this.#pacer.delayMs(input.botId), errorCode, durationMs: 0 });
     });
   }
