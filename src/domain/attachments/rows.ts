@@ -45,6 +45,14 @@ export async function deleteFilesOf(tx: Transaction, { id, attachments }: Messag
   await tx.sql('DELETE FROM attachments WHERE account_id = $1 AND message_id = $2', [tx.account.id, id]);
 }
 
+/** Has a message await no files any more. */
+export async function forgetAwaited({ sql, account }: Transaction, messageId: number): Promise<void> {
+  await sql(
+    'UPDATE channel_messages SET awaited = NULL WHERE account_id = $1 AND message_id = $2 AND awaited IS NOT NULL',
+    [account.id, messageId],
+  );
+}
+
 // A file has thousands of pieces where the database keeps it.
 const filesAtOnce = 10;
 const deleteSome = `

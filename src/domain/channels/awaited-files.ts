@@ -3,10 +3,10 @@ import type { Sql } from '../../postgres/sql.ts';
 import type { Attachment } from '../../records/messages/attachment.ts';
 import { findMessagesById, type Message } from '../../records/messages/message.ts';
 import type { Conversation } from '../../records/conversations/conversation.ts';
-import { attachTo, holdFiles } from '../attachments/rows.ts';
+import { attachTo, forgetAwaited, holdFiles } from '../attachments/rows.ts';
 import { saveEdit } from '../conversations/messages/edits.ts';
 import { sendInto } from '../conversations/send.ts';
-import { conversationOf, forgetAwaited } from './external-ids.ts';
+import { conversationOf } from './external-ids.ts';
 
 /** A file of a customer's message that is still to be fetched: its place among the message's files. */
 export interface AwaitedFile {
@@ -20,7 +20,7 @@ export interface MissingFile {
   why: string;
 }
 
-/** What became of the files of a message that is known already. */
+/** Files of a message that is known already, as they were fetched for it. */
 interface FetchedFiles {
   inboxId: number;
   externalId: string;

@@ -43,11 +43,3 @@ export async function conversationOf({ sql, account }: Transaction, messageId: n
   );
   return place?.conversation_id ?? null;
 }
-
-/** Has a message await no files any more. */
-export async function forgetAwaited({ sql, account }: Transaction, messageId: number): Promise<void> {
-  await sql(
-    'UPDATE channel_messages SET awaited = NULL WHERE account_id = $1 AND message_id = $2 AND awaited IS NOT NULL',
-    [account.id, messageId],
-  );
-}
