@@ -245,7 +245,7 @@ export class FreeRunner {
 
 function keepEnd(tx: Transaction, run: FreeRun, { awaited, trouble }: IncomingFiles): void {
   if (awaited.size === 0) return keepGoodRun(tx, recordOf(run, run.result.outcome));
-  keepRun(tx, { ...recordOf(run, unavailableFile, trouble ?? undefined), handedOff: false });
+  keepRun(tx, { ...recordOf(run, 'attachment_unavailable', trouble ?? undefined), handedOff: false });
 }
 
 // A customer does not send a file again: it is tried for as long as a message that is to be sent. What the customer writes next does not wait for it.
@@ -253,10 +253,8 @@ function awaitingVerdict({ awaited, known, trouble }: IncomingFiles, { failures 
   const delayMs = retrySchedule.channel[failures] ?? 0;
   const isNew = [...awaited.keys()].some(({ external_id: id }) => !known.has(id));
   if (isNew) return { state: 'delivered', delayMs: 0, errorCode: null, againAfterMs: delayMs };
-  return { state: 'pending', delayMs, errorCode: unavailableFile, detail: trouble ?? '' };
+  return { state: 'pending', delayMs, errorCode: 'attachment_unavailable', detail: trouble ?? '' };
 }
-
-const unavailableFile = 'attachment_unavailable';
 
 /** Outcomes that would be the same again. */
 const hopeless: ReadonlySet<string> = new Set(['invalid_actions', 'forbidden_action', 'too_many_actions']);
