@@ -55,11 +55,20 @@ function messageOf(
     isAutomatic: action.automatic ?? false,
     thread: action.thread ?? null,
     mail: action.mail ? { ...action.mail } : null,
-    attachments: files.get(action) ?? [],
-    missing: incoming.missing.get(action) ?? [],
-    awaited: incoming.awaited.get(action) ?? [],
-    expected: incoming.known.get(action.external_id) ?? [],
+    ...filesOf(action, { files, incoming }),
     requestId,
+  };
+}
+
+function filesOf(
+  action: Extract<Action, { type: 'incoming' }>,
+  { files, incoming: { missing, awaited, known } }: Pick<Received, 'files' | 'incoming'>,
+): Pick<IncomingMessage, 'attachments' | 'missing' | 'awaited' | 'expected'> {
+  return {
+    attachments: files.get(action) ?? [],
+    missing: missing.get(action) ?? [],
+    awaited: awaited.get(action) ?? [],
+    expected: known.get(action.external_id) ?? [],
   };
 }
 
