@@ -12,7 +12,7 @@ export interface FittingPlugin {
 
 /**
  * Finds the version that a bot runs, with the bot's settings. Settings that it refuses may have been given for one that this
- * process has not heard of: then it looks again.
+ * process has not heard of, as a part that it lacks may be of one: then it looks again.
  */
 export async function findFitting(
   plugins: Pick<InstalledPlugins, 'find' | 'refresh'>,
@@ -20,7 +20,7 @@ export async function findFitting(
 ): Promise<FittingPlugin> {
   const find = () => plugins.find(bot.pluginId ?? '', bot.part);
   const first = judged(await find(), bot);
-  if (first.problems.length === 0) return first;
+  if (first.pack && first.problems.length === 0) return first;
   await plugins.refresh();
   return judged(await find(), bot);
 }

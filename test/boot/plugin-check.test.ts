@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../support/command.ts';
@@ -58,7 +58,23 @@ describe('the code that plugin check reads', function () {
     } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     const part = { main, events, permissions: { conversation: ['reply'] } };
     const silent = { ...part, kind: 'automation', permissions: { conversation: ['note'] } };
-    writeFileSync(file, JSON.stringify({ ...named, parts: [{ ...part, kind: 'bot' }, silent] }));
+    const write = (other: object) =>
+      writeFileSync(
+        file,
+        JSON.stringify({
+          ...named,
+          parts: [
+            { ...part, kind: 'bot' },
+            { ...silent, ...other },
+          ],
+        }),
+      );
+    write({});
+    const shared = await check(folder);
+    expect(usedIn(shared.errors), 'the bot may do it, and its part has the file').to.deep.equal([]);
+    expect(shared.warnings.join()).to.contain('in the part automation: `ctx.reply` is used');
+    copyFileSync(join(folder, String(main)), join(folder, `own-${String(main)}`));
+    write({ main: `own-${String(main)}` });
     const { ok, errors, warnings, infos } = await check(folder);
     expect([ok, usedIn(errors)]).to.deep.equal([false, ['ctx.reply']]);
     expect(errors.join()).to.contain('in the part automation: `ctx.reply` is used');

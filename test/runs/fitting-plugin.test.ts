@@ -46,6 +46,10 @@ describe('the version that a bot runs', () => {
     expect(known.looked()).to.equal(0);
   });
 
+  it('is looked for again where the one that is known lacks the part', async () => {
+    expect((await findFitting(plugins(null, next), bot)).pack?.manifest.version).to.equal('2.0.0');
+  });
+
   it('refuses them with every problem where nothing has changed; none runs without a plugin', async () => {
     expect((await findFitting(plugins(old, old), { ...bot, config: { team: 5 } })).problems).to.have.lengthOf(2);
     expect(await findFitting(plugins(old, null), bot)).to.deep.equal({ pack: null, config: {}, problems: [] });

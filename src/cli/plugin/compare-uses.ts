@@ -43,16 +43,22 @@ const additions: Partial<Record<Permission, string>> = {
   handoff_cause: '"handoff_cause": true',
 };
 
-/** Compares what the code uses with what plugin.json asks for; `manifestText` is the text of that file. */
-export function compareUses({ found, hidden }: Uses, permissions: Permissions, manifestText: string): Finding[] {
+/** The text of a plugin.json, and the place in it of the part that is compared; empty for the whole. */
+interface AskingText {
+  text: string;
+  part: readonly string[];
+}
+
+/** Compares what the code uses with what plugin.json asks for. */
+export function compareUses({ found, hidden }: Uses, permissions: Permissions, asking: AskingText): Finding[] {
   const granted = grantsOf(permissions);
   const missing = firstOfEach(found.filter((use) => !granted.some((grant) => isSame(grant, use))));
   const unused = granted.filter((grant) => !found.some((use) => isSame(grant, use)) && isTelling(grant, hidden));
   return [
     ...missing
       .filter((use) => !isImplied(use, missing))
-      .map((use): Finding => ({ level: 'error', file: use.file, line: use.line, message: lack(use, manifestText) })),
-    ...unused.map((grant): Finding => ({ level: 'warning', file: 'plugin.json', ...excess(grant, manifestText) })),
+      .map((use): Finding => ({ level: 'error', file: use.file, line: use.line, message: lack(use, asking) })),
+    ...unused.map((grant): Finding => ({ level: 'warning', file: 'plugin.json', ...excess(grant, asking) })),
   ];
 }
 
@@ -101,17 +107,17 @@ function grantsOf(permissions: Permissions): Granted[] {
   ];
 }
 
-function lack({ permission, value, what }: Use, manifestText: string): string {
+function lack({ permission, value, what }: Use, { text, part }: AskingText): string {
   const path = paths[permission];
-  const line = lineOfJson(manifestText, path.split('.'));
+  const line = lineOfJson(text, [...part, ...path.split('.')]);
   const place = line === null ? 'plugin.json' : `plugin.json:${line}`;
   const addition = additions[permission];
   const fix = addition ? `add ${addition} to permissions` : `add ${JSON.stringify(value)} to ${path}`;
   return `\`${what}\` is used, but plugin.json does not ask for it: ${fix} (${place})`;
 }
 
-function excess({ path, value }: Granted, manifestText: string): { line: number; message: string } {
-  const line = lineOfJson(manifestText, path.split('.'), value === '' ? undefined : value) ?? 1;
+function excess({ path, value }: Granted, { text, part }: AskingText): { line: number; message: string } {
+  const line = lineOfJson(text, [...part, ...path.split('.')], value === '' ? undefined : value) ?? 1;
   const named = value === '' ? path : `${path} names ${JSON.stringify(value)}, which`;
   const sentence = value === '' ? `${named} is asked for, but the code` : `${named} the code`;
   return { line, message: `${sentence} does not use: leave it out, and the bot is trusted with less` };

@@ -15,21 +15,51 @@ export function lookAtCode(
   directory: string,
   { manifest, manifestText }: Pick<ReadPackage, 'manifest' | 'manifestText'>,
 ): Finding[] {
-  const findings = manifest.parts.flatMap((part) => lookAtPart(directory, part, manifestText));
-  // Parts may share files.
+  const looks = manifest.parts.map((part) => lookAtPart(directory, part, manifestText));
+  const findings = looks.flatMap(({ part, found }) =>
+    found.map((one) => ({
+      ...one,
+      level: isOfOthers(one, looks) ? ('warning' as const) : one.level,
+      message: inPart(part, one),
+    })),
+  );
   return findings.filter((one, at) => findings.findIndex((other) => isDeepStrictEqual(one, other)) === at);
 }
 
-function lookAtPart(directory: string, { kind, isPart, main, permissions }: Manifest, manifestText: string): Finding[] {
-  const read = readTrees(directory, main);
-  if (!Array.isArray(read)) return [read];
+/** What was found in the files of a part. */
+interface Look {
+  part: Manifest;
+  files: ReadonlySet<string>;
+  found: readonly Finding[];
+}
+
+function lookAtPart(directory: string, part: Manifest, text: string): Look {
+  const read = readTrees(directory, part.main);
+  if (!Array.isArray(read)) return { part, files: new Set(), found: [read] };
+  const { kind, isPart, permissions } = part;
   const uses = findUses(read);
   // Accounts choose the hosts that settings name.
   const isChosen = permissions.network?.hosts.some(isSetting) ?? false;
   const blindSpots = uses.blindSpots.filter(({ hidden }) => !(isChosen && hidden === 'hosts'));
-  const compared = compareUses(uses, permissions, manifestText);
-  const found = isPart ? compared.map((one) => ({ ...one, message: `in the part ${kind}: ${one.message}` })) : compared;
-  return [...found, ...blindSpots.map(({ finding }) => finding)];
+  const compared = compareUses(uses, permissions, { text, part: isPart ? ['parts', kind] : [] });
+  const found = [...compared, ...blindSpots.map(({ finding }) => finding)];
+  return { part, files: new Set(read.map(({ file }) => file)), found };
+}
+
+// Parts may share files: which one calls what in them is not known here, and one of them may do it.
+function isOfOthers({ level, file, message }: Finding, looks: readonly Look[]): boolean {
+  const isLack = (one: Finding) =>
+    one.level === 'error' && one.file === file && lackOf(one.message) === lackOf(message);
+  return level === 'error' && looks.some(({ files, found }) => files.has(file) && !found.some(isLack));
+}
+
+// The place of the permissions is another one in each part.
+function lackOf(message: string): string {
+  return message.replace(/ \(plugin\.json.*\)$/, '');
+}
+
+function inPart({ kind, isPart }: Manifest, { message }: Finding): string {
+  return isPart ? `in the part ${kind}: ${message}` : message;
 }
 
 /** Parses the main file and its imports, by the rules of the service's reader; returns a warning if that fails. */

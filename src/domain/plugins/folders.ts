@@ -84,7 +84,7 @@ async function install(
   const { hash } = bundle;
   const isSettled = known?.active_hash === hash && known.pending_hash === null;
   if (known?.directory === directory && (isSettled || (known.pending_hash === hash && !options.trusted))) return [];
-  const obstacle = known && (await findObstacle(tx.sql, manifest));
+  const obstacle = await findObstacle(tx.sql, manifest);
   if (obstacle) return [{ directory, problems: [obstacle] }];
   await tx.sql(
     `INSERT INTO plugins (id, source, directory, created_at, updated_at) VALUES ($1, 'folder', $2, $3, $3)
@@ -101,7 +101,8 @@ async function findObstacle(sql: Sql, manifest: PluginManifest): Promise<string 
   // Nobody creates what misses a part until the transaction ends.
   await sql('SELECT FROM plugins WHERE id = $1 FOR UPDATE', [manifest.id]);
   const before = await findPlugin(sql, manifest.id);
-  return before && (whyOtherKind(before, manifest) ?? (await whyPartIsMissed(sql, manifest)));
+  // Bots of a plugin may be older than its folder.
+  return (before && whyOtherKind(before, manifest)) ?? whyPartIsMissed(sql, manifest);
 }
 
 // The id of a folder that cannot be read yet is taken.

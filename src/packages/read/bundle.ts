@@ -206,7 +206,8 @@ function describe({ id, location, text }: Message, { dependencies, unresolved }:
   const reason = unresolved.get(`${file}\0${wanted}`);
   const sentence = reason ?? `${isPattern ? patternProblem : text}${dependencies.blame(file)}`;
   if (text.startsWith(tooMuch)) return text;
-  return `${location ? `${file}:${location.line}: ` : ''}${sentence.replaceAll('"package:', '"')}`;
+  const place = location && !file.startsWith(partsNamespace) ? `${file}:${location.line}: ` : '';
+  return `${place}${sentence.replaceAll('"package:', '"')}`;
 }
 
 function problemsOf(error: unknown, build: Omit<Build, keyof Form>): string[] {

@@ -209,7 +209,9 @@ describe('plugins of several parts', function () {
     expect(await problems({ parts: [{ ...bot, events: ['contact_created'] }] })).to.contain(
       'in the part bot: `events`: contact_created is for automations',
     );
-    expect(await problems({ parts: [bot, { ...automation, main: 'gone.ts' }] })).to.contain('gone.ts');
+    expect(await problems({ parts: [bot, { ...automation, main: 'gone.ts' }] })).to.contain(
+      '"There is no file \\"gone.ts\\"',
+    );
     expect(await problems({ parts: [{ main: 'bot.ts' }] })).to.contain('kind');
     expect(await problems({ parts: 'all' })).to.contain('parts');
     expect(await problems({})).to.contain('main');

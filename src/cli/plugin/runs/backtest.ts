@@ -87,8 +87,8 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
   const live = options.liveModel ? new LiveModel(call, options.maxTokens) : null;
   const candidate = candidateOf({ sandbox, pack }, live);
   const different: Compared[] = [];
-  const sources = await findSources(call, id, options);
-  if (live) refuseOthersThanBots(sources);
+  const all = await findSources(call, id, options);
+  const sources = live ? botsAmong(all) : all;
   const now = systemClock.now().getTime() / 1000;
   let taken = 0;
   let runs = 0;
@@ -119,8 +119,9 @@ async function backtest({ call, sandbox, bar, pack }: Tools, options: BacktestOp
 }
 
 // Model calls outside a run are made as an agent bot.
-function refuseOthersThanBots(sources: readonly RunSource[]): void {
-  if (sources.every(({ kind }) => kind === 'bot')) return;
+function botsAmong(sources: readonly RunSource[]): RunSource[] {
+  const bots = sources.filter(({ kind }) => kind === 'bot');
+  if (bots.length > 0) return bots;
   throw new OperatorError('--live-model is for agent bots: repeat runs of automations and channels without it.');
 }
 

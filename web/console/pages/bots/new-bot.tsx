@@ -53,7 +53,7 @@ function NewBotForm({ plugins, made }: { plugins: readonly AccountPlugin[]; made
     secretFields(plugins),
   );
   const { choice, ...draft } = kept.value;
-  const plugin = plugins.find(({ id }) => choice === `plugin ${id}`) ?? null;
+  const plugin = plugins.find(({ id, kind }) => kind === 'bot' && choice === `plugin ${id}`) ?? null;
   const isAi = plugin?.id === aiPlugin;
   async function send(): Promise<void> {
     const body = bodyOf(draft, plugin);

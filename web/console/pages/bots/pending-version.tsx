@@ -71,7 +71,12 @@ function useLost(plugin: Installed, { hash }: Pending): string[] {
     [plugin.id, hash],
   );
   const next = versions.value?.payload.find((one) => one.hash === hash);
-  return next ? plugin.permissions.filter((sentence) => !next.permissions.includes(sentence)) : [];
+  return next ? plugin.permissions.filter((sentence) => !isKept(sentence, next.permissions)) : [];
+}
+
+// Sentences name the part where a package has several: a version without parts says the same without the name.
+function isKept(sentence: string, next: readonly string[]): boolean {
+  return next.some((other) => other === sentence || other.endsWith(`: ${sentence}`) || sentence.endsWith(`: ${other}`));
 }
 
 function List({ name, mark, sentences }: { name: string; mark: string; sentences: readonly string[] }) {

@@ -60,11 +60,11 @@ function Nothing({ isPlatform }: { isPlatform: boolean }) {
 }
 
 function PluginPanel({ plugin }: { plugin: AccountPlugin }) {
-  const { id, name, version, description, permissions, secrets } = plugin;
+  const { id, name, version, kind, description, permissions, secrets } = plugin;
   return (
     <article class="panel" aria-label={name}>
       <h3>
-        {name} <small class="badge">{version}</small>
+        {name} <small class="badge">{version}</small> {kind !== 'bot' && <small class="badge">{kind}</small>}
       </h3>
       <p>
         <code>{id}</code> {description}
