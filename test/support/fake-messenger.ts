@@ -22,6 +22,8 @@ export class FakeMessenger {
   /** Answers of the next requests, first one first. */
   readonly odd: OddAnswer[] = [];
   readonly files = new Map<string, Buffer>();
+  /** Called when a file is asked for; its status is the answer to that, in place of the file. */
+  onFile: (() => Promise<number | null>) | null = null;
   /** Whether its answers repeat the message. */
   repeats = false;
   /** Called when a message was taken; awaited before the answer. */
@@ -49,8 +51,7 @@ export class FakeMessenger {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
     if (request.method === 'GET') {
-      const file = this.files.get(path);
-      response.writeHead(file ? 200 : 404).end(file);
+      await this.#giveFile(path, response);
       return;
     }
     const chunks: Buffer[] = [];
@@ -64,6 +65,12 @@ export class FakeMessenger {
     response
       .writeHead(odd?.status ?? 200, { 'content-type': 'application/json', ...odd?.headers })
       .end(JSON.stringify(odd?.body ?? { ok: true, message: { id }, ...(this.repeats ? { repeated: body } : {}) }));
+  }
+
+  async #giveFile(path: string, response: ServerResponse): Promise<void> {
+    const refused = await this.onFile?.();
+    const file = refused ? undefined : this.files.get(path);
+    response.writeHead(refused ?? (file ? 200 : 404)).end(file);
   }
 
   async #take(message: TakenMessage): Promise<void> {
