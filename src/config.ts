@@ -148,6 +148,16 @@ export function chatwootTokenIn(env: Environment = process.env): string | undefi
   return readText(env, 'CHATWOOT_TOKEN', []) || undefined;
 }
 
+/** MOVE_TO_DATABASE_URL, the database that `move` fills, which so stands in no list of processes; undefined where it is not set. */
+export function moveTargetIn(env: Environment = process.env): string | undefined {
+  return readText(env, 'MOVE_TO_DATABASE_URL', []) || undefined;
+}
+
+/** Whether DATABASE_URL is set, or the file that has it: commands act on that database, and not on the one of DATA_DIR. */
+export function hasDatabaseUrl(env: Environment = process.env): boolean {
+  return Boolean(env['DATABASE_URL'] || env['DATABASE_URL_FILE']);
+}
+
 /** The values of the variables that are set, converted to the types of the schema; unconvertible texts stay texts. */
 function readGiven(env: Environment, problems: string[]): Values {
   const given: Values = {};

@@ -1,14 +1,16 @@
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
-import { Client, escapeIdentifier } from 'pg';
+import type { FileHandle } from 'node:fs/promises';
+import { DatabaseError, escapeIdentifier, type Client } from 'pg';
+import { OperatorError } from '../lib/operator-error.ts';
 import { systemClock } from '../lib/ports.ts';
 import { copyOut } from '../postgres/copy.ts';
 import { appliedMigrations } from '../postgres/migrations/index.ts';
 import { readSequences, readTables, type Table } from './catalog.ts';
 import { frameTypes, type BackupHeader } from './format.ts';
 import { incomplete } from './incomplete.ts';
+import { NewFiles } from './new-files.ts';
 import type { Progress } from './reader.ts';
 import type { SealedKey } from './sealed-key.ts';
+import { sqlOf, withSession } from './session.ts';
 import { BackupWriter } from './writer.ts';
 
 /** The settings of a backup. */
@@ -18,7 +20,11 @@ export interface BackUpOptions {
   release: string;
   /** The sealed key that the backup carries; null for none. */
   key: SealedKey | null;
+  /** Whether the keys of files in the object store are listed beside the backup. */
+  listsObjects: boolean;
   progress: (part: number, text: string) => void;
+  /** Ends the backup, of which no file stays. */
+  stopped: AbortSignal;
 }
 
 /** A completed backup. */
@@ -34,6 +40,7 @@ export interface BackedUp {
 
 // A migration holds its locks no longer.
 const lockMs = 60_000;
+const undefinedTable = '42P01';
 
 /** The list of keys beside a backup. */
 export function objectsPath(path: string): string {
@@ -41,46 +48,67 @@ export function objectsPath(path: string): string {
 }
 
 /** Writes all rows of the database as they are at one moment. Writers are not disturbed; migrations wait. */
-export async function backUp({ url, path, release, key, progress }: BackUpOptions): Promise<BackedUp> {
-  const writer = await BackupWriter.open(path);
-  const client = new Client({ connectionString: url, application_name: 'switchboard backup' });
-  // A connection that breaks fails its statement, too.
-  client.on('error', () => undefined);
+export async function backUp(options: BackUpOptions): Promise<BackedUp> {
+  const { url, path, listsObjects, stopped } = options;
+  const files = new NewFiles();
   try {
-    await client.connect();
-    const tables = await beginSnapshot(client);
-    const applied = await appliedMigrations(async (text) => (await client.query(text)).rows as never);
-    const header: BackupHeader = {
-      release,
-      createdAt: systemClock.now().toISOString(),
-      migrations: applied,
-      tables: tables.length,
-      key,
-    };
-    await writer.json(frameTypes.header, header);
-    const rows = await writeTables(client, { tables, writer, progress });
-    await writer.json(frameTypes.sequences, await readSequences(client));
-    const objects = await listObjects(client, objectsPath(path));
-    await client.query('COMMIT');
-    const sha256 = await writer.finish();
-    return { tables: tables.length, rows, bytes: writer.bytes, sha256, objects };
+    const writer = await BackupWriter.begin(await files.open(path));
+    const list = listsObjects ? await files.open(objectsPath(path)) : null;
+    const backedUp = await withSession({ url, name: 'switchboard backup', stopped }, (client) =>
+      writeSnapshot(client, { ...options, writer, list }),
+    );
+    if (backedUp.objects === 0) await files.discard(objectsPath(path));
+    await files.finish();
+    return backedUp;
   } catch (error) {
-    await writer.discard();
+    await files.discard();
     throw incomplete(error, 'backup', 'No file was written.');
-  } finally {
-    await client.end().catch(() => undefined);
   }
+}
+
+interface Snapshot extends Pick<BackUpOptions, 'release' | 'key' | 'progress'> {
+  writer: BackupWriter;
+  /** The file for the keys of objects. */
+  list: FileHandle | null;
+}
+
+async function writeSnapshot(client: Client, { writer, list, release, key, progress }: Snapshot): Promise<BackedUp> {
+  const tables = await beginSnapshot(client);
+  const header: BackupHeader = {
+    release,
+    createdAt: systemClock.now().toISOString(),
+    migrations: await appliedMigrations(sqlOf(client)),
+    tables: tables.length,
+    key,
+  };
+  await writer.json(frameTypes.header, header);
+  const rows = await writeTables(client, { tables, writer, progress });
+  await writer.json(frameTypes.sequences, await readSequences(client));
+  const objects = list === null ? 0 : await listObjects(client, list);
+  await client.query('COMMIT');
+  return { tables: tables.length, rows, sha256: await writer.finish(), bytes: writer.bytes, objects };
 }
 
 // Tables are locked before the snapshot is taken: a migration between the two would show others.
 async function beginSnapshot(client: Client): Promise<Table[]> {
+  await client.query(`SET lock_timeout = ${lockMs}`);
   const tables = await readTables(client);
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  await client.query(
-    `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = ${lockMs}`,
-  );
-  await client.query(`LOCK TABLE ${tables.map(({ name }) => escapeIdentifier(name)).join(', ')} IN ACCESS SHARE MODE`);
-  return tables;
+  const names = tables.map(({ name }) => escapeIdentifier(name));
+  await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`).catch((error: unknown) => {
+    throw error instanceof DatabaseError && error.code === undefinedTable ? migrated() : error;
+  });
+  const locked = await readTables(client);
+  if (shapeOf(locked) !== shapeOf(tables)) throw migrated();
+  return locked;
+}
+
+function shapeOf(tables: readonly Table[]): string {
+  return JSON.stringify(tables.map(({ name, columns }) => [name, columns]));
+}
+
+function migrated(): OperatorError {
+  return new OperatorError('A migration ran meanwhile: back up again.');
 }
 
 async function writeTables(
@@ -119,14 +147,14 @@ async function writeTable(
   }
 }
 
-async function listObjects(client: Client, path: string): Promise<number> {
-  const { rows } = await client.query<{ count: number }>('SELECT count(object_key)::int AS count FROM attachments');
-  const count = rows[0]?.count ?? 0;
-  if (count === 0) return 0;
+async function listObjects(client: Client, list: FileHandle): Promise<number> {
   const keys = copyOut(
     client,
     'COPY (SELECT object_key FROM attachments WHERE object_key IS NOT NULL ORDER BY 1) TO STDOUT',
   );
-  await pipeline(keys, createWriteStream(path, { mode: 0o600 }));
-  return count;
+  for (;;) {
+    const { done, value } = await keys.next();
+    if (done) return value;
+    await list.writeFile(value);
+  }
 }

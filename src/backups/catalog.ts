@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import { escapeIdentifier, type Client } from 'pg';
 import type { SequenceValues, TableHead } from './format.ts';
 
 /** A table, with the columns that are no functions of others, and the bytes that it occupies. */
@@ -17,6 +17,18 @@ const tablesStatement = `
 /** Returns the tables of the service. */
 export async function readTables(client: Client): Promise<Table[]> {
   return (await client.query<Table>(tablesStatement)).rows;
+}
+
+// Migrations write rows into them.
+const filledTables = new Set(['plugin_registry']);
+
+/** True if one of the tables has rows that no migration wrote. */
+export async function hasRows(client: Client, names: readonly string[]): Promise<boolean> {
+  const some = names
+    .filter((name) => !filledTables.has(name))
+    .map((name) => ` OR EXISTS (SELECT FROM ${escapeIdentifier(name)})`);
+  const { rows } = await client.query<{ found: boolean }>(`SELECT false${some.join('')} AS found`);
+  return rows[0]?.found ?? false;
 }
 
 /** Returns the values of all sequences: later ones than in a snapshot, since they belong to no transaction. */

@@ -16,9 +16,13 @@ import type { BackupReader } from './reader.ts';
 export interface RestoreOptions {
   reader: BackupReader;
   dataDir: string;
-  /** Called when all rows are there, before the folder becomes usable. */
+  /** Called with the URL of the database when all rows are there. */
+  check: (url: string) => Promise<void>;
+  /** Called after the check, before the folder becomes usable. */
   completing: () => void;
   progress: (part: number, text: string) => void;
+  /** Ends the restore, whose folder cannot be used then. */
+  stopped: AbortSignal;
   log: Logger;
 }
 
@@ -54,7 +58,7 @@ export async function restore(options: RestoreOptions): Promise<Loaded> {
   return loaded;
 }
 
-async function fill({ reader, dataDir, progress, log }: RestoreOptions): Promise<Loaded> {
+async function fill({ reader, dataDir, check, progress, stopped, log }: RestoreOptions): Promise<Loaded> {
   const embedded = await startEmbeddedPostgres({ dataDir, restores: true, log });
   try {
     progress(0, 'Preparing the database');
@@ -63,8 +67,9 @@ async function fill({ reader, dataDir, progress, log }: RestoreOptions): Promise
       embedded.url,
       migrations.filter(({ name }) => applied.has(name)),
     );
-    const loaded = await load(embedded.url, reader, progress);
+    const loaded = await load({ url: embedded.url, reader, progress, stopped });
     await migrate(embedded.url);
+    await check(embedded.url);
     return loaded;
   } finally {
     await embedded.stop();

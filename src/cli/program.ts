@@ -121,8 +121,11 @@ function addBackups(program: Command): void {
   program
     .command('move')
     .description('copy the embedded database into another PostgreSQL, which the installation lives in from then on')
-    .requiredOption('--to <url>', 'URL of an empty database, as in DATABASE_URL; the service must be stopped')
-    .action(async (options: { to: string }) => (await import('./database/move.ts')).moveDatabase(options));
+    .option(
+      '--to <url>',
+      'URL of an empty database; default: MOVE_TO_DATABASE_URL, which no list of processes shows; the service must be stopped',
+    )
+    .action(async (options: { to?: string }) => (await import('./database/move.ts')).moveDatabase(options));
 }
 
 function addWaysIn(program: Command): void {

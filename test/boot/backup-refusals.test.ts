@@ -1,11 +1,23 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import packageJson from '../../package.json' with { type: 'json' };
+import { sealKey } from '../../src/backups/sealed-key.ts';
 import { clusterFolder } from '../../src/postgres/embedded/home.ts';
 import { TestApp } from '../support/app.ts';
 import { headerOf, withHeader, withMiscounts } from '../support/backup-files.ts';
@@ -15,6 +27,9 @@ import { newFolder, removeFolders, until } from './helpers.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/switchboard.js', import.meta.url));
 const secretKey = 'a key that only the tests use, long enough';
+
+const waiting = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'switchboard backup' AND wait_event_type = 'Lock'`;
 
 describe('refusals of backup and restore', function () {
   this.timeout(120_000);
@@ -186,6 +201,77 @@ describe('refusals of backup and restore', function () {
     expect([existsSync(path('new')), existsSync(path('new.partial'))]).to.deep.equal([false, false]);
   });
 
+  it('refuse to back up a key with white space at an end, which the file of a restored key loses', async () => {
+    const env = { DATABASE_URL: app.databaseUrl, SECRET_KEY: `${secretKey}\n` };
+    const args = ['backup', 'new', '--with-key', '--passphrase-file', 'passphrase'];
+    const { code, output, errors } = await runCommand(args, { env, cwd: folder });
+    expect([code, output, existsSync(path('new'))]).to.deep.equal([1, '', false]);
+    expect(errors).to.equal(
+      'SECRET_KEY begins or ends with white space, which the secret-key of a restored folder could not keep: back up without ' +
+        '--with-key, and keep the key yourself.\n',
+    );
+  });
+
+  it('refuse to back up where the list of files exists, and leave what a link there names', async () => {
+    writeFileSync(path('victim'), 'kept');
+    symlinkSync('victim', path('linked.objects'));
+    const { code, errors } = await run('backup', 'linked');
+    expect([code, errors]).to.deep.equal([1, 'linked.objects exists: name a file that does not, or delete it.\n']);
+    expect([readFileSync(path('victim'), 'utf8'), existsSync(path('linked.partial'))]).to.deep.equal(['kept', false]);
+    expect(existsSync(path('linked'))).to.equal(false);
+    expect(statSync(path('sealed.objects')).mode & 0o777).to.equal(0o600);
+  });
+
+  it('say that a migration ran meanwhile, and leave no file', async () => {
+    const migration = new Client({ connectionString: app.databaseUrl });
+    await migration.connect();
+    try {
+      await migration.query('BEGIN; ALTER TABLE labels ADD COLUMN planted int');
+      const ending = run('backup', 'new');
+      await until(async () => (await app.query(waiting)).length > 0);
+      await migration.query('COMMIT');
+      const { code, output, errors } = await ending;
+      expect([code, output, errors]).to.deep.equal([1, '', 'A migration ran meanwhile: back up again.\n']);
+      expect(filesOf('new')).to.deep.equal([]);
+    } finally {
+      await migration.query('ALTER TABLE labels DROP COLUMN planted');
+      await migration.end();
+    }
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    it(`end a backup on ${signal}, and leave no file`, async () => {
+      const holder = new Client({ connectionString: app.databaseUrl });
+      await holder.connect();
+      try {
+        await holder.query('BEGIN; LOCK TABLE labels IN ACCESS EXCLUSIVE MODE');
+        const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: app.databaseUrl, SECRET_KEY: secretKey };
+        const child = spawn(process.execPath, [launcher, 'backup', 'new'], { cwd: folder, env });
+        const errors = text(child.stderr);
+        await until(async () => (await app.query(waiting)).length > 0);
+        child.kill(signal);
+        expect(await once(child, 'exit')).to.deep.equal([1, null]);
+        expect(await errors).to.equal(`The backup did not complete: ${signal} stopped it. No file was written.\n`);
+        expect(filesOf('new')).to.deep.equal([]);
+      } finally {
+        await holder.end();
+        await until(async () => (await app.query(waiting)).length === 0);
+      }
+    });
+
+  it('refuse to finish a restore whose key does not open its secrets', async () => {
+    const key = sealKey('x'.repeat(40), 'a passphrase that only the tests use');
+    withHeader(path('sealed'), path('another-key'), { key });
+    const args = ['another-key', '--data-dir', 'keyed', '--passphrase-file', 'passphrase'];
+    const { code, errors } = await run('restore', ...args);
+    expect(code).to.equal(1);
+    expect(errors).to.match(
+      /^The key in this backup does not open the secrets in it\. Delete .*keyed, which cannot be used, and restore with --no-key\.$/m,
+    );
+    expect(existsSync(path('keyed/secret-key'))).to.equal(false);
+    expect(existsSync(path('keyed/restore-unfinished'))).to.equal(true);
+  });
+
   it('say that a backup was cut off, and leave no file', async () => {
     const holder = new Client({ connectionString: app.databaseUrl });
     await holder.connect();
@@ -237,6 +323,10 @@ describe('refusals of backup and restore', function () {
     const again = await run('restore', 'keyless', '--data-dir', 'killed');
     expect([again.code, /is not empty/.test(again.errors)]).to.deep.equal([1, true]);
   });
+
+  function filesOf(name: string): string[] {
+    return readdirSync(folder).filter((file) => file.startsWith(name));
+  }
 
   function copied(from: string, to: string): string {
     copyFileSync(path(from), to);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningPostgresUrl } from '../../src/postgres/embedded/running.ts';
 import { rowsOf } from '../faults/helpers.ts';
@@ -120,7 +120,12 @@ describe('backup and restore', function () {
     it('has every row of the backup, whose ledger is clean', async () => {
       const again = await run(['backup', 'again.backup'], { DATA_DIR: copy() });
       expect([again.code, again.errors]).to.deep.equal([0, '']);
-      const [rows, others] = [rowsInBackup(path('under-load.backup')), rowsInBackup(path('again.backup'))];
+      // The copy has no home that any database could take for its own.
+      const [{ installation, ...rows }, { installation: homeless, ...others }] = [
+        rowsInBackup(path('under-load.backup')),
+        rowsInBackup(path('again.backup')),
+      ] as [Record<string, string>, Record<string, string>];
+      expect(homeless).to.be.a('string').and.not.equal(installation);
       expect(Object.keys(others)).to.deep.equal(Object.keys(rows));
       for (const [name, text] of Object.entries(rows)) expect(others[name] === text, name).to.equal(true);
       const verified = await run(['verify'], { DATA_DIR: copy() });
@@ -160,16 +165,23 @@ describe('backup and restore', function () {
   });
 
   it('restores without the key, and says how to bring it', async () => {
-    const { code, output } = await restore('keyless.backup', 'keyless');
+    // Production's database, which nothing that is printed may touch.
+    writeFileSync(path('.env'), 'DATABASE_URL=postgresql://nobody@127.0.0.1:9/production\n');
+    const { code, output } = await restore('keyless.backup', "key'less one");
     expect(code).to.equal(0);
+    const there = `DATABASE_URL= DATABASE_URL_FILE= DATA_DIR='${path("key'\\''less one")}' npx switchboard`;
+    expect(output).to.include(`Check it: ${there} verify\n`).and.include(`Start it: ${there} start\n`);
     expect(output).to.include("SECRET_KEY is not restored: set it to the original's, or copy the original's");
-    expect(existsSync(path('keyless/secret-key'))).to.equal(false);
+    expect(existsSync(path("key'less one/secret-key"))).to.equal(false);
     const verified = await run(['verify'], {
-      DATA_DIR: path('keyless'),
+      DATABASE_URL: '',
+      DATABASE_URL_FILE: '',
+      DATA_DIR: path("key'less one"),
       SECRET_KEY: readFileSync(join(original, 'secret-key'), 'utf8').trim(),
     });
     expect(verified.code).to.equal(0);
-    const other = await run(['neutralize', '--yes'], { DATA_DIR: path('keyless'), SECRET_KEY: 'x'.repeat(40) });
+    rmSync(path('.env'));
+    const other = await run(['neutralize', '--yes'], { DATA_DIR: path("key'less one"), SECRET_KEY: 'x'.repeat(40) });
     expect([other.code, other.errors]).to.deep.equal([
       1,
       'The secrets in this database were sealed with another SECRET_KEY (on the embedded database: DATA_DIR/secret-key). Start with that one.\n',

@@ -34,7 +34,7 @@ const elsewhere: Record<string, readonly (readonly [string, string])[]> = {
     ['export CHATWOOT_TOKEN', 'test/cli/import-chatwoot.test.ts imports from a stand-in of Chatwoot'],
   ],
   'docs/operating.md': [
-    ['npx switchboard move', 'test/boot/move.test.ts moves so'],
+    ['export MOVE_TO_DATABASE_URL', 'test/boot/move.test.ts moves so'],
     ['npx switchboard restore', 'test/boot/backups.test.ts restores, verifies and starts so'],
     ['DATA_DIR=restored npx switchboard start --adopt', 'test/boot/backups.test.ts adopts so'],
     ['pg_dump', "needs PostgreSQL's client programs, which not every machine has"],

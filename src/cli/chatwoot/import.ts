@@ -11,6 +11,7 @@ import { createSecretBox, newWebhookSecret } from '../../lib/secrets/secret-box.
 import type { Database } from '../../postgres/database.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
 import { Account } from '../../records/account.ts';
+import { onSignals } from '../terminal/on-signals.ts';
 import { printAnswer } from '../terminal/print.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
 import { openDatabase, withDatabase, type CommandContext } from '../database/with-database.ts';
@@ -93,20 +94,6 @@ async function run(options: ChatwootOptions & { token: string }, { context, data
     ignoreSignals();
     await client.close();
   }
-}
-
-// Completes a write in progress when a signal arrives; a second signal does not wait for it.
-function onSignals(): { stopped: AbortSignal; ignoreSignals: () => void } {
-  const stopping = new AbortController();
-  const stop = (): void => stopping.abort();
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, stop);
-  return {
-    stopped: stopping.signal,
-    ignoreSignals: () => {
-      for (const signal of signals) process.off(signal, stop);
-    },
-  };
 }
 
 async function readAccount(database: Database, id: number): Promise<{ id: number; name: string }> {

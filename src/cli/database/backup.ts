@@ -10,10 +10,10 @@ import { createSecretBox } from '../../lib/secrets/secret-box.ts';
 import type { Database } from '../../postgres/database.ts';
 import { isMigrated } from '../../postgres/migrations/index.ts';
 import type { Sql } from '../../postgres/sql.ts';
-import { ProgressBar } from '../terminal/progress-bar.ts';
 import { counted } from './counted.ts';
 import { readPassphrase } from './passphrase.ts';
 import { openDatabase, withDatabase, type CommandContext } from './with-database.ts';
+import { withProgress } from './with-progress.ts';
 
 /** The options of `backup`. */
 export interface BackupOptions {
@@ -39,21 +39,21 @@ async function backUpFrom(context: CommandContext, path: string, passphrase: str
   const { config, databaseUrl: url } = context;
   await openDatabase(context, (database) => check(database, config, passphrase !== null));
   const key: SealedKey | null = passphrase === null ? null : sealKey(config.secretKey, passphrase);
-  const bar = new ProgressBar();
-  const progress = bar.show.bind(bar);
-  try {
-    const backedUp = await backUp({ url, path, release: packageJson.version, key, progress });
-    bar.end();
-    tell(path, backedUp, key !== null);
-  } catch (error) {
-    bar.end();
-    throw error;
-  }
+  const backedUp = await withProgress(({ progress, stopped }) =>
+    backUp({ url, path, release: packageJson.version, key, listsObjects: true, progress, stopped }),
+  );
+  tell(path, backedUp, key !== null);
 }
 
 async function check(database: Database, config: Config, withKey: boolean): Promise<void> {
   await refuseUnstarted(database.sql);
-  if (withKey) await checkSecretKey(database, createSecretBox(config.secretKey, systemRandom));
+  if (!withKey) return;
+  if (config.secretKey !== config.secretKey.trim())
+    throw new OperatorError(
+      'SECRET_KEY begins or ends with white space, which the secret-key of a restored folder could not keep: back up without ' +
+        '--with-key, and keep the key yourself.',
+    );
+  await checkSecretKey(database, createSecretBox(config.secretKey, systemRandom));
 }
 
 function tell(path: string, { tables, rows, bytes, sha256, objects }: BackedUp, hasKey: boolean): void {

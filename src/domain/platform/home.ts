@@ -105,6 +105,12 @@ export async function hasHome(sql: Sql): Promise<boolean> {
   return (await readHome(sql)) !== null;
 }
 
+/** True if a process with this PUBLIC_URL is not where the installation lives, so that it sends nothing. */
+export async function isCopy(sql: Sql, publicUrl: string | null): Promise<boolean> {
+  const home = await readHome(sql);
+  return home !== null && differencesOf(home, await readPlace(sql), publicUrl).length > 0;
+}
+
 // A server may hide its identifier; the database that was left must not take that for its own.
 const hiddenIdentifier = 'moved to a server that hides its identifier';
 
