@@ -20,7 +20,7 @@ export async function readTables(client: Client): Promise<Table[]> {
 }
 
 // Migrations write rows into them.
-const filledTables = new Set(['plugin_registry']);
+const filledTables = new Set(['plugin_registry', 'report_progress']);
 
 /** True if one of the tables has rows that no migration wrote. */
 export async function hasRows(client: Client, names: readonly string[]): Promise<boolean> {
