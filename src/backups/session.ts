@@ -23,7 +23,8 @@ export async function withSession<Result>(
   // A connection that breaks fails its statement, too.
   client.on('error', () => undefined);
   const end = () => client.end().catch(() => undefined);
-  stopped?.addEventListener('abort', end);
+  const stop = (): void => void end();
+  stopped?.addEventListener('abort', stop);
   try {
     await client.connect();
     await client.query(`SELECT set_config(name, '0', false) FROM pg_settings WHERE name = ANY ($1)`, [limits]);
@@ -32,7 +33,7 @@ export async function withSession<Result>(
     stopped?.throwIfAborted();
     throw error;
   } finally {
-    stopped?.removeEventListener('abort', end);
+    stopped?.removeEventListener('abort', stop);
     await end();
   }
 }
