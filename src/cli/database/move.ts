@@ -85,7 +85,7 @@ async function settle(context: CommandContext, to: string): Promise<void> {
   } catch (error) {
     throw new OperatorError(
       `Everything was copied to ${databasePlace(to)}, which is not the installation's home yet: ${reasonOf(error)}. Start once ` +
-        'with DATABASE_URL and --adopt.',
+        'with DATABASE_URL and --adopt, and leave the embedded database stopped.',
       { cause: error },
     );
   }
