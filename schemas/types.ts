@@ -2034,6 +2034,7 @@ export interface Schemas {
 "resources/automation-dry-run": AutomationDryRun
 "resources/automation-list": AutomationList
 "resources/automation": Automation
+"resources/backlogs": Backlogs
 "resources/bot-call": BotCall
 "resources/bot-evals-kept": KeptBotEvals
 "resources/bot-evals": BotEvals
@@ -4864,6 +4865,30 @@ health: Health
  */
 missing_secrets: string[]
 created_at: UnixTime
+}
+/**
+ * What waits, by account and endpoint, the longest wait first.
+ */
+export interface Backlogs {
+/**
+ * @maxItems 100
+ */
+payload: {
+account_id: Id
+endpoint: {
+type: ("webhook" | "agent_bot" | "automation" | "inbox")
+id: Id
+}
+/**
+ * Deliveries that have not ended, those in progress included; at most 1,000 of a conversation are counted.
+ */
+pending: number
+/**
+ * How long ago the oldest of them was created.
+ */
+oldest_seconds: number
+circuit: Circuit
+}[]
 }
 /**
  * An answer as the bot would get it.

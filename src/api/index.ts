@@ -30,6 +30,7 @@ import { participationRoutes } from './accounts/conversations/participation.ts';
 import { platformAuditLogRoutes } from './platform/audit-log.ts';
 import { platformAccountRoutes } from './platform/accounts.ts';
 import { platformBotRoutes } from './platform/bots.ts';
+import { platformBacklogRoutes } from './platform/backlogs.ts';
 import { platformLedgerRoutes } from './platform/ledger.ts';
 import { platformPluginRoutes } from './platform/plugins.ts';
 import { platformUserRoutes } from './platform/users.ts';
@@ -100,6 +101,7 @@ export const routes: readonly Route[] = [
   ...platformUserRoutes,
   ...platformBotRoutes,
   ...platformPluginRoutes,
+  ...platformBacklogRoutes,
   ...platformLedgerRoutes,
   ...platformAuditLogRoutes,
   ...widgetRoutes,

@@ -158,6 +158,7 @@ export const accountMatrix = `
   POST   /platform/api/v1/agent_bots/:id/release                  403  403 403  403 403 403   403  403  200   401  401  401 401
   DELETE /platform/api/v1/agent_bots/:id                          403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/audit_log                               403  403 403  403 403 403   403  403  200   401  401  401 401
+  GET    /platform/api/v1/backlogs                                403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/ledger                                  403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins                                 403  403 403  403 403 403   403  403  200   401  401  401 401
   GET    /platform/api/v1/plugins/:plugin                         403  403 403  403 403 403   403  403  200   401  401  401 401

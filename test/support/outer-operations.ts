@@ -183,6 +183,7 @@ export const outerOperations: Record<string, Prepare> = {
   'POST /platform/api/v1/agent_bots/:id/release': onSystemBot(),
   'DELETE /platform/api/v1/agent_bots/:id': onSystemBot(),
   'GET /platform/api/v1/audit_log': nothing,
+  'GET /platform/api/v1/backlogs': nothing,
   'GET /platform/api/v1/ledger': nothing,
   'GET /platform/api/v1/plugins': nothing,
   'GET /platform/api/v1/plugins/:plugin': onShipped(),

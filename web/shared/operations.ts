@@ -49,6 +49,7 @@ export interface Operations {
   'GET /platform/api/v1/agent_bots': { query: 'requests/page.query'; reply: 'resources/agent-bot-list' };
   'GET /platform/api/v1/agent_bots/:id': { reply: 'resources/agent-bot' };
   'GET /platform/api/v1/audit_log': { query: 'requests/audit-log.query'; reply: 'resources/audit-entry-list' };
+  'GET /platform/api/v1/backlogs': { reply: 'resources/backlogs' };
   'GET /platform/api/v1/ledger': { query: 'requests/ledger.query'; reply: 'resources/ledger' };
   'GET /platform/api/v1/plugins': { query: 'requests/page.query'; reply: 'resources/plugin-list' };
   'GET /platform/api/v1/plugins/:plugin': { reply: 'resources/plugin' };
