@@ -20,11 +20,13 @@ import { applyActions } from './apply-actions.ts';
 import { receive, UnknownMessage } from './channel-actions.ts';
 import { incomingFiles, type IncomingFiles } from './incoming-files.ts';
 import type { RunVerdict, Settle } from './bot-runner.ts';
+import { awaitingVerdict } from './awaiting-verdict.ts';
 import { authorOf } from './conduct.ts';
 import { FileError } from './fetched-file.ts';
 import { Pacer } from './pacer.ts';
 import { tellQuarantine } from './quarantine-log.ts';
 import { filesOfRun, type ReplyFiles } from './reply-files.ts';
+import { broughtFromOutside } from './sandbox-outcomes.ts';
 import { recordOf, refusedRun, runBot, type BotEvent, type Run, type RunPorts } from './run.ts';
 import { runPortsOf, type RunnerOptions } from './runner-options.ts';
 
@@ -32,9 +34,12 @@ import { runPortsOf, type RunnerOptions } from './runner-options.ts';
 interface ClaimedEvent extends BotEvent {
   /** Null when the bot or the automation is gone. */
   found: FreeBot | null;
+  /** Whether the delivery is made once more, in a lane of its own. */
+  isRepeated: boolean;
 }
 
 interface FreeRun extends Run {
+  input: ClaimedEvent;
   found: FreeBot;
 }
 
@@ -65,7 +70,11 @@ export class FreeRunner {
     const body = event.name === 'hook_received' ? await this.#readHook(input) : input.body;
     if (body === null) return this.#cancel(input, settle, 'gone');
     const author = { actor: authorOf(found, event.depth), acting: actingIn(found), requestId: requestIdOf(input) };
-    const run = { ...(await runBot(this.#ports, { ...input, body, author }, bot)), found };
+    const run = {
+      ...(await runBot(this.#ports, { ...input, body, author }, bot)),
+      input: { ...input, body, author },
+      found,
+    };
     try {
       await this.#conclude(run, settle);
     } catch (error) {
@@ -110,7 +119,8 @@ export class FreeRunner {
       action.type === 'incoming' && action.attachments ? action.external_id : [],
     );
     if (inboxId === undefined) return new Map();
-    return findAwaited(this.#options.database.sql, { accountId: input.account.id, inboxId }, ids);
+    const place = { accountId: input.account.id, inboxId, requestId: requestIdOf(input) };
+    return findAwaited(this.#options.database.sql, place, ids);
   }
 
   #hookFilesOf(input: BotEvent): HookFiles | null {
@@ -144,6 +154,7 @@ export class FreeRunner {
       if (requestId !== null) await noteConversations(tx, requestId, [...conversationsIn(result.actions), ...reached]);
       // The run is repeated for its files, and has to find what this one found.
       if (incoming.awaited.size > 0) return awaitingVerdict(incoming, input);
+      if (input.isRepeated && requestId !== null) await giveUpAwaited(tx, requestId, 'The channel names it no more');
       if (writes.length > 0) await writeStored(tx, writes);
       return { state: 'delivered', delayMs: 0, errorCode: null, forwards: run.forwards };
     });
@@ -191,7 +202,7 @@ export class FreeRunner {
   // Ends loops in which automations react to what automations and bots have caused.
   #refuse(input: ClaimedEvent, settle: Settle, found: FreeBot): Promise<void> {
     const sentence = `The event was caused by automations and bots, ${input.event.depth} in a row`;
-    const run = { ...refusedRun(this.#ports, input, found.bot), found };
+    const run = { ...refusedRun(this.#ports, input, found.bot), input, found };
     return this.#commit(run, settle, system, async (tx) => {
       keepRun(tx, { ...recordOf(run, 'causation_depth', sentence), handedOff: false });
       return { state: 'cancelled', delayMs: 0, errorCode: 'causation_depth' };
@@ -215,7 +226,9 @@ export class FreeRunner {
   }
 
   #cancel(input: ClaimedEvent, settle: Settle, errorCode: string): Promise<void> {
+    const requestId = requestIdOf(input);
     return this.#transact(input, system, async (tx) => {
+      if (requestId !== null) await giveUpAwaited(tx, requestId, 'The request that brought it is gone');
       settle(tx, { state: 'cancelled', delayMs: 0, errorCode, durationMs: 0 });
     });
   }
@@ -248,19 +261,8 @@ function keepEnd(tx: Transaction, run: FreeRun, { awaited, trouble }: IncomingFi
   keepRun(tx, { ...recordOf(run, 'attachment_unavailable', trouble ?? undefined), handedOff: false });
 }
 
-// A customer does not send a file again: it is tried for as long as a message that is to be sent. What the customer writes next does not wait for it.
-function awaitingVerdict({ awaited, known, trouble }: IncomingFiles, { failures }: BotEvent): Verdict {
-  const delayMs = retrySchedule.channel[failures] ?? 0;
-  const isNew = [...awaited.keys()].some(({ external_id: id }) => !known.has(id));
-  if (isNew) return { state: 'delivered', delayMs: 0, errorCode: null, againAfterMs: delayMs };
-  return { state: 'pending', delayMs, errorCode: 'attachment_unavailable', detail: trouble ?? '' };
-}
-
 /** Outcomes that would be the same again. */
 const hopeless: ReadonlySet<string> = new Set(['invalid_actions', 'forbidden_action', 'too_many_actions']);
-
-/** Outcomes of channels by another system that fails, or by what strangers write: they must not stop an inbox. */
-const broughtFromOutside: ReadonlySet<string> = new Set(['later', 'threw', 'invalid_actions', 'too_many_actions']);
 
 /** A request of a hook was erased while its run was under way. */
 class RequestErased extends Error {}

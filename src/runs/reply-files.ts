@@ -2,6 +2,7 @@ import { checkFiles, type AttachmentBounds } from '../domain/attachments/checked
 import { discardRows } from '../domain/attachments/rows.ts';
 import { findSendable, type AttachmentStore } from '../domain/attachments/store.ts';
 import { ApiError } from '../errors.ts';
+import { safeName } from '../lib/text/file-name.ts';
 import { Semaphore } from './semaphore.ts';
 import type { Sql } from '../postgres/sql.ts';
 import type { Attachment } from '../records/messages/attachment.ts';
@@ -141,6 +142,16 @@ async function keepEach(
       action.type === 'reply' ? await keeping.keepOne(file, at) : await keepIfThere({ action, file, at }, keeping);
     if (kept) files.push(kept);
   }
+  if (action.type === 'incoming' && keeping.incoming) missOthers(action, keeping.incoming);
+}
+
+// A run that is repeated may name fewer files than the message awaits.
+function missOthers(action: Incoming, { known, missing }: IncomingFiles): void {
+  const count = action.attachments?.length ?? 0;
+  const others = (known.get(action.external_id) ?? []).filter((at) => at >= count);
+  if (others.length === 0) return;
+  const why = 'The channel names it no more';
+  missing.set(action, [...(missing.get(action) ?? []), ...others.map((at) => ({ name: `number ${at + 1}`, why }))]);
 }
 
 type ChannelFile = Partial<RemoteFile> & InlineFile & { file_name?: string };
@@ -154,7 +165,7 @@ async function keepIfThere(
   const wanted = incoming.known.get(action.external_id);
   if (wanted && !wanted.includes(at)) return null;
   // Secrets in the opened URL must not become a name.
-  const name = file.file_name ?? nameIn(file.url ?? '');
+  const name = safeName(file.file_name ?? nameIn(file.url ?? ''));
   try {
     return await keepOne({ ...(await contentOf(file, incoming)), name }, at);
   } catch (error) {

@@ -29,3 +29,13 @@ export function isOutcomeOfSandbox(outcome: string): boolean {
 export function isInterruption(outcome: string): boolean {
   return interruptions.has(outcome);
 }
+
+/** Outcomes of channels by another system that fails, or by what strangers write: they must not stop an inbox. */
+export const broughtFromOutside: ReadonlySet<string> = new Set([
+  'later',
+  'threw',
+  'deadline',
+  'invalid_actions',
+  'too_many_actions',
+  'attachment_failed',
+]);

@@ -1,7 +1,8 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { codeOf, importsOf, isInside, type Sources } from './source-code.ts';
 
-/** The packages that run in browsers. */
-const packages = /^(?:preact|uplot|uqr)(?:\/|$)/;
+/** The packages that run in browsers: pages are built where nothing for development is installed. */
+const packages = ['preact', 'uplot', 'uqr'].filter((name) => Object.hasOwn(manifest.dependencies, name));
 const contract = 'schemas/types.ts';
 
 /** What pages must not do: texts of customers, bots and receivers pass through them. */
@@ -33,7 +34,7 @@ function findForeignImports(path: string, text: string): string[] {
   const room = path.split('/').slice(0, 2).join('/');
   return importsOf(path, text)
     .filter(({ target, isFile, typeOnly }) => {
-      if (!isFile) return !packages.test(target);
+      if (!isFile) return !packages.some((name) => target === name || target.startsWith(`${name}/`));
       return !isInside(room, target) && !isInside('web/shared', target) && !(typeOnly && target === contract);
     })
     .map(({ target }) => `${path} imports ${target}, which is not for browsers`);

@@ -9,7 +9,6 @@ export const platformBacklogRoutes = [
     ['GET', '/platform/api/v1/backlogs', 'List what waits, by endpoint'],
     {
       reply: 'resources/backlogs',
-      record: true,
       role: 'platform',
       description:
         'Which account and which endpoint deliveries wait for, the longest wait first: at most 100. What a receiver holds up, what is paused, and what is retried are among it.',

@@ -34,7 +34,7 @@ export interface Welcome {
 /** The text that a start prints: where the service listens, the new token, and a first command. */
 export function welcome({ config, url, seeded, consoleLink, heldFor }: Welcome): string {
   const token = seeded?.generatedToken;
-  const lines = ['', `Switchboard listens on ${url}`, ...holdHint(heldFor)];
+  const lines = ['', `Switchboard listens on ${url}`, ...holdHint(heldFor, config)];
   if (consoleLink !== null) lines.push('', 'Open the console, signed in once and within 30 minutes:', consoleLink);
   if (token) {
     lines.push('', `The administrator's API access token, shown only this once:`, `  ${token}`);
@@ -53,7 +53,7 @@ export function welcome({ config, url, seeded, consoleLink, heldFor }: Welcome):
  */
 export function welcomeToTerminal({ config, url, seeded, doors, heldFor }: Welcome): string {
   const token = seeded?.generatedToken;
-  const lines = ['', `Switchboard listens on ${url}`, ...holdHint(heldFor), ''];
+  const lines = ['', `Switchboard listens on ${url}`, ...holdHint(heldFor, config), ''];
   for (const { label, url: link, hint } of doors) {
     lines.push(`  ${label.padEnd(labelWidth)}${link}`);
     if (hint !== undefined) lines.push(`  ${' '.repeat(labelWidth)}${hint}`);
@@ -68,14 +68,14 @@ export function welcomeToTerminal({ config, url, seeded, doors, heldFor }: Welco
   return [...lines, ...embeddingHint(config), ...demoHint(config), '', ''].join('\n');
 }
 
-function holdHint(heldFor: HoldReason | null): string[] {
+function holdHint(heldFor: HoldReason | null, { dataDir }: Config): string[] {
   if (heldFor === null) return [];
   if (heldFor === 'off') return ['', 'OUTBOUND is off: this service sends nothing.'];
   return [
     '',
     'This database is a copy of an installation that lives elsewhere, so nothing is',
     'sent. To send from here: start with --adopt. For a staging system, call first:',
-    '  npx switchboard neutralize',
+    `  ${commandFor(dataDir, 'npx switchboard neutralize')}`,
   ];
 }
 

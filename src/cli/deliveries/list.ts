@@ -36,8 +36,12 @@ export async function listDeliveries(options: DeliverySelection): Promise<void> 
 export function endpointOf({
   webhook_id: webhook,
   agent_bot_id: bot,
-}: Pick<Delivery, 'webhook_id' | 'agent_bot_id'>): string {
-  return webhook === null ? `bot ${bot}` : `webhook ${webhook}`;
+  automation_id: automation,
+  endpoint_kind: kind,
+}: Pick<Delivery, 'webhook_id' | 'agent_bot_id' | 'automation_id' | 'endpoint_kind'>): string {
+  const id = webhook ?? bot ?? automation;
+  const noun = kind === 'agent_bot' ? 'bot' : kind;
+  return id === null ? noun : `${noun} ${id}`;
 }
 
 function cellsOf(delivery: Delivery): string[] {

@@ -26,7 +26,7 @@ export function lookAtCode(
   return findings.filter((one, at) => findings.findIndex((other) => isDeepStrictEqual(one, other)) === at);
 }
 
-/** What was found in the files of a part. */
+/** A part, the files that it reaches, and the findings about them. */
 interface Look {
   part: Manifest;
   files: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import { moment, momentOrNull, type Sql } from '../../postgres/sql.ts';
 import { anySide } from '../lanes/side-lanes.ts';
 
-/** What waits for one endpoint of an account. */
+/** An endpoint of an account, and the deliveries that wait for it. */
 export interface Backlog {
   accountId: number;
   endpoint: { type: 'webhook' | 'agent_bot' | 'automation' | 'inbox'; id: number };

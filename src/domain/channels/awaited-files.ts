@@ -32,16 +32,20 @@ interface FetchedFiles {
   awaited: readonly AwaitedFile[];
 }
 
-/** Returns the places of the files that messages of the inbox still await, by the external ids of those that are known. */
+/**
+ * Returns the places of the files that messages of the inbox still await from the request, by the external ids of those that are
+ * known. What another request names for the same id is not waited for: ids such as those of mails are known to others.
+ */
 export async function findAwaited(
   sql: Sql,
-  { accountId, inboxId }: { accountId: number; inboxId: number },
+  { accountId, inboxId, requestId }: { accountId: number; inboxId: number; requestId: number | null },
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   if (externalIds.length === 0) return new Map();
   const rows = await sql<{ external_id: string; awaited: AwaitedFile[] | null }>(
-    'SELECT external_id, awaited FROM channel_messages WHERE account_id = $1 AND inbox_id = $2 AND external_id = ANY ($3)',
-    [accountId, inboxId, externalIds],
+    `SELECT external_id, CASE WHEN awaited_by = $4 THEN awaited END AS awaited FROM channel_messages
+     WHERE account_id = $1 AND inbox_id = $2 AND external_id = ANY ($3)`,
+    [accountId, inboxId, externalIds, requestId],
   );
   return new Map(rows.map(({ external_id: id, awaited }) => [id, (awaited ?? []).map(({ at }) => at)]));
 }

@@ -32,12 +32,14 @@ export async function takeDueChecks({ sql, clock }: Database): Promise<DueCheck[
   return rows.map((row) => ({ account: { id: row.account_id, name: row.account_name }, bot: toBotToRun(row) }));
 }
 
-const repeatStatement = prepared(`UPDATE agent_bots SET checked_at = NULL
+// Due by its age, so that channels that fail for long leave their turn to others.
+const repeatStatement = prepared(`UPDATE agent_bots
+  SET checked_at = least(checked_at, $3::timestamptz - interval '${problemMinutes} minutes')
   WHERE account_id = $1 AND id = $2 AND check_error IS NOT NULL AND checked_at IS NOT NULL`);
 
 /** Makes the check of a channel due, with the commit, if the last one found a problem: a request of the other system has arrived. */
 export function repeatFailedCheck(tx: Transaction, channelId: number): void {
-  tx.atCommit({ text: repeatStatement, parameters: [tx.account.id, channelId] });
+  tx.atCommit({ text: repeatStatement, parameters: [tx.account.id, channelId, tx.now] });
 }
 
 /** Stores what a check of a channel has found; null when all is well. */

@@ -65,7 +65,8 @@ async function runOn(
   const handle = (settle: Settle): Promise<void> => {
     if (conversationId === null || endpoint.kind === 'automation') {
       const heard = { id, name, conversationId, depth };
-      return freeRunner.handle({ ...common, event: heard, found: toFreeBot(claimed.beside) }, settle);
+      const isRepeated = claimed.trigger !== 'live';
+      return freeRunner.handle({ ...common, event: heard, found: toFreeBot(claimed.beside), isRepeated }, settle);
     }
     const heard = { id, name, conversationId, depth };
     if (endpoint.kind === 'channel')

@@ -194,10 +194,6 @@ function codeOfParts(main: MainFiles): string {
   return withoutMapOf(`module.exports = { ${calls.join(', ')} };`);
 }
 
-function isBuildFailure(error: unknown): error is BuildFailure {
-  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
-}
-
 function describe({ id, location, text }: Message, { dependencies, unresolved }: Omit<Build, keyof Form>): string {
   // For a pattern that begins with "./" or "../", esbuild reports that the folder to search does not exist.
   const isPattern = patternIds.has(id) || /^Could not resolve (import|require)\(/.test(text);
@@ -212,8 +208,8 @@ function describe({ id, location, text }: Message, { dependencies, unresolved }:
 
 function problemsOf(error: unknown, build: Omit<Build, keyof Form>): string[] {
   if (error instanceof RangeError) return [nestingProblem];
-  if (!isBuildFailure(error)) return [error instanceof Error ? error.message : String(error)];
-  const told = error.errors.filter(({ text }) => !text.startsWith('Cannot read directory '));
+  if (!(error instanceof Error && 'errors' in error)) return [error instanceof Error ? error.message : String(error)];
+  const told = (error as BuildFailure).errors.filter(({ text }) => !text.startsWith('Cannot read directory '));
   return told.length > 0
     ? [...new Set(told.map((message) => describe(message, build)))]
     : ['The code cannot be bundled'];
