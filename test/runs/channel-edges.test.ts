@@ -176,6 +176,23 @@ describe('what goes wrong on channels', function () {
     expect(files).to.have.length(1);
   });
 
+  it('gives up a file that the channel names no more, and says so', async () => {
+    telegram.files.set('fleeting', Buffer.from('fleeting'));
+    const conversation = await begin(77);
+    telegram.fileFailures.push(503);
+    await telegram.write(token, 77, { document: { file_id: 'fleeting', file_name: 'f.txt' }, caption: 'Look' });
+    await app.eventually(async () => (await messages(conversation)).length === 2);
+    expect((await messages(conversation))[1]!.content_attributes).to.include({ awaited_files: 1 });
+    telegram.files.delete('fleeting');
+    await hurry(3);
+    await app.eventually(async () => (await messages(conversation)).length === 3);
+    const [, shown, note] = await messages(conversation);
+    expect(shown).to.deep.include({ content: 'Look', attachments: [] });
+    expect(shown!.content_attributes).not.to.have.property('awaited_files');
+    expect(note!.content).to.equal('The file f.txt could not be received: The channel names it no more');
+    expect(await app.query('SELECT FROM channel_messages WHERE awaited IS NOT NULL')).to.deep.equal([]);
+  });
+
   it('awaits no files of a message that is deleted', async () => {
     const conversation = await begin(76);
     telegram.fileFailures.push(503);
