@@ -1,8 +1,9 @@
 import { PluginError } from '../packages/plugin-error.ts';
 import { openConfig } from '../packages/manifest/manifest.ts';
+import { bundleOf, partOf } from '../packages/manifest/parts.ts';
 import type { SendRequest } from '../runs/doors/fetch.ts';
+import type { InstalledPlugin } from '../runs/installed-plugins.ts';
 import type { SimulateOptions, Simulation } from './api.ts';
-import { preferred } from './preferred-part.ts';
 import { readOnce } from './read-once.ts';
 import { awake, createIdleSandbox } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
@@ -57,8 +58,13 @@ export async function openChat(directory: string, { told, send, ...options }: Ch
   };
 }
 
-async function read(directory: string, { config = {} }: SimulateOptions): Promise<ReturnType<typeof preferred>> {
-  const pack = preferred(await readOnce(directory), 'bot');
+async function read(
+  directory: string,
+  { config = {} }: SimulateOptions,
+): Promise<Pick<InstalledPlugin, 'manifest' | 'bundle'>> {
+  const whole = await readOnce(directory);
+  const manifest = partOf(whole.manifest, 'bot') ?? whole.manifest.parts[0];
+  const pack = { manifest, bundle: bundleOf(whole.bundle, manifest) };
   const { problems } = openConfig(pack.manifest, config);
   if (problems.length > 0) throw new PluginError(problems.map(({ message }) => `The settings: ${message}`));
   return pack;

@@ -44,7 +44,7 @@ const code = (sends: Readonly<Record<string, string>>): string => `
     },
   });`;
 
-/** What a test has a channel be. */
+/** A channel, as far as a test sets it. */
 interface PagerOptions {
   config?: Partial<Config>;
   limits?: object;

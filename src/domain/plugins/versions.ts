@@ -90,8 +90,8 @@ export async function useVersion(
 ): Promise<void> {
   const { hash, manifest } = version;
   const findMisfits = searchOf(version, judged);
-  await checkParts(tx.sql, manifest);
   if (!trusted && (await needsApproval(tx.sql, { active: plugin.active, next: manifest, findMisfits }))) {
+    await checkParts(tx.sql, manifest);
     await tx.sql('UPDATE plugins SET pending_hash = $2, updated_at = $3 WHERE id = $1', [plugin.id, hash, tx.now]);
   } else await activate(tx, version, { seal, judged });
   await releaseOldVersions(tx, plugin.id);

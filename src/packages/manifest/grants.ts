@@ -111,14 +111,8 @@ export function describePart(rights: Rights): string[] {
   return grantsOf(rights).map(({ words }) => words);
 }
 
-const partWords: Readonly<Record<Manifest['kind'], string>> = {
-  bot: 'As bot',
-  automation: 'As automation',
-  channel: 'As channel',
-};
-
 function asPart({ kind, isPart }: GrantedPart, words: string): string {
-  return isPart ? `${partWords[kind]}: ${words}` : words;
+  return isPart ? `As ${kind}: ${words}` : words;
 }
 
 /** Bounds to compare with while no version runs. */
